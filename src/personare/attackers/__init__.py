@@ -1,0 +1,19 @@
+"""Hostile ears: what an attacker knows, how they turn speech into vectors, how they compare."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from personare.core.catalog import Catalog
+from personare.core.protocols import Embedder
+
+BUILTIN = {
+    "ecapa": "personare.attackers.ecapa:Ecapa",
+    "ge2e": "personare.attackers.ge2e:Ge2e",
+}
+EMBEDDERS = Catalog("embedder", BUILTIN)
+
+
+def embedder(name: str, /, **parameters: Any) -> Embedder:
+    """Make an embedder by name; unknown names and parameters are errors with a suggestion."""
+    return cast(Embedder, EMBEDDERS.make(name, **parameters))

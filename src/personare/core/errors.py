@@ -1,0 +1,61 @@
+"""Everything that can be wrong with what a user gives us, as one tree of one-line messages."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PersonareError(Exception):
+    """A problem the user can solve; the message is one line: the rule, the value, the place, the next step."""
+
+
+class AudioError(PersonareError):
+    """A file that is not audio, is empty, or holds samples that cannot be used."""
+
+
+class TableError(PersonareError):
+    """A table that misses a column, repeats an id or holds a wrong value."""
+
+
+class CorpusError(PersonareError):
+    """A folder or manifest that no corpus can be made of."""
+
+
+class ConfigError(PersonareError):
+    """A configuration with an unknown key, a wrong type or an impossible value."""
+
+
+class UnknownNameError(ConfigError):
+    """A method, metric or model that does not exist."""
+
+
+class WeightsError(PersonareError):
+    """A model file that is missing or is not the file it should be."""
+
+
+class TargetError(PersonareError):
+    """An output place that cannot be used."""
+
+
+class MetricError(PersonareError):
+    """Numbers no metric can be computed from: empty, one class only, NaN, wrong shape."""
+
+
+class MissingExtraError(PersonareError):
+    """An optional library that is not installed."""
+
+    def __init__(self, extra: str, needed_for: str) -> None:
+        super().__init__(f"{needed_for} needs the extra '{extra}'; install it with: pip install 'personare[{extra}]'")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Give the end of an error line: the nearest known name, then all known names.
+
+    >>> did_you_mean("alhpa", ["alpha", "order"])
+    "did you mean 'alpha'? Known: alpha, order"
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    listing = f"Known: {', '.join(names)}" if names else "None are known"
+    return f"did you mean '{near[0]}'? {listing}" if near else listing

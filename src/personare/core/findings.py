@@ -1,0 +1,101 @@
+"""What a study finds: a number with its interval, the card that explains it, the conditions it holds under."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; only Estimates reach a report.
+
+    Parameters
+    ----------
+    value : the number itself.
+    low, high : ends of its confidence interval (95 % unless the maker says otherwise).
+    n : how many independent things it rests on (speakers, trials, words; the card says which).
+
+    >>> print(Estimate(0.25, 0.125, 0.5, 20))
+    0.25 [0.125, 0.5] (n=20)
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    def __post_init__(self) -> None:
+        if self.n < 0:
+            raise ValueError(f"an estimate rests on n >= 0 things, not {self.n}")
+        if not math.isnan(self.low) and not math.isnan(self.high) and self.low > self.high:
+            raise ValueError(f"interval is upside down: [{self.low}, {self.high}]")
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] (n={self.n})"
+
+
+@dataclass(frozen=True)
+class MetricCard:
+    """What a metric is, who defined it, how to read it, and when not to trust it.
+
+    Parameters
+    ----------
+    name : the key used in tables and files, e.g. ``"eer"``.
+    title : what a person reads, with the definition named, e.g. ``"EER (ROCCH)"``.
+    better : which direction means more privacy (or, for a utility metric, more use).
+    bounds : smallest and largest possible value.
+    chance : value reached by an attacker who guesses, or None where it depends on the data.
+    cite : citation key of the paper and equation that define it.
+    reading : one sentence on how to read it; caution : when not to trust it.
+    """
+
+    name: str
+    title: str
+    better: Literal["lower", "higher"]
+    bounds: tuple[float, float]
+    chance: float | None
+    cite: str
+    reading: str = ""
+    caution: str = ""
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One estimate under named conditions (attacker, anonymizer, L, N, ...); ``failed`` counts items left out."""
+
+    metric: MetricCard
+    estimate: Estimate
+    conditions: Mapping[str, str | int | float] = field(default_factory=dict)
+    failed: int = 0
+    chance: float | None = None
+
+    @property
+    def chance_level(self) -> float | None:
+        """The guesser's value for this very finding, else the card's."""
+        return self.metric.chance if self.chance is None else self.chance
+
+    @property
+    def differs_from_chance(self) -> bool | None:
+        """Whether the interval excludes the chance level; None where there is no such level."""
+        level = self.chance_level
+        if level is None or math.isnan(self.estimate.low) or math.isnan(self.estimate.high):
+            return None
+        return not self.estimate.low <= level <= self.estimate.high
+
+    def as_row(self) -> dict[str, Any]:
+        """Flatten to one row for JSON or a table; NaN becomes None."""
+        numbers = {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(self.estimate).items()}
+        return {
+            "metric": self.metric.name,
+            "title": self.metric.title,
+            **numbers,
+            "chance": self.chance_level,
+            "differs_from_chance": self.differs_from_chance,
+            "failed": self.failed,
+            "cite": self.metric.cite,
+            "conditions": dict(self.conditions),
+        }

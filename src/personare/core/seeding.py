@@ -1,0 +1,111 @@
+"""Where chance comes from: every random choice is drawn from a secret key and the names it is about.
+
+The same key and names give the same numbers on any machine, in any order, on any number of workers; without the key
+nobody can repeat the draw. ``rng_for`` makes generators, ``token_for`` makes names that do not tell who they stand for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from personare.core.errors import ConfigError, TargetError
+
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Key:
+    """A secret of 32 bytes. Its repr never shows it, so that no log or report can.
+
+    >>> Key.from_seed(7)
+    Key(secret)
+    """
+
+    secret: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.secret) != KEY_BYTES:
+            raise ConfigError(f"a key has {KEY_BYTES} bytes, this one has {len(self.secret)}")
+
+    def __repr__(self) -> str:
+        return "Key(secret)"
+
+    @classmethod
+    def new(cls) -> Key:
+        """Draw a fresh key from the operating system."""
+        return cls(secrets.token_bytes(KEY_BYTES))
+
+    @classmethod
+    def from_seed(cls, seed: int | str) -> Key:
+        """Derive a key from a study's public seed: repeatable by everyone, hence no secret."""
+        return cls(hashlib.blake2b(str(seed).encode(), digest_size=KEY_BYTES, person=b"personare-seed").digest())
+
+    def child(self, *names: str) -> Key:
+        """Derive an independent key for one purpose, e.g. the attacker's own pseudo-speakers."""
+        return Key(_digest(self, b"personare-child", names))
+
+
+def load_key(path: Path) -> Key:
+    """Read a key file: 64 hexadecimal digits."""
+    try:
+        text = path.read_text(encoding="ascii").strip()
+        return Key(bytes.fromhex(text))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such key file; leave --key out to have one made") from None
+    except (UnicodeDecodeError, ValueError):
+        raise ConfigError(f"{path}: not a key file (it must hold {2 * KEY_BYTES} hexadecimal digits)") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: key file cannot be read ({error.strerror})") from None
+
+
+def load_or_make_key(path: Path) -> tuple[Key, bool]:
+    """Read the key at ``path``, or make one there that only its owner can read; tell whether it was made."""
+    if path.exists():
+        return load_key(path), False
+    key = Key.new()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as stream:
+            stream.write(key.secret.hex() + "\n")
+    except FileExistsError:
+        return load_key(path), False
+    except OSError as error:
+        raise TargetError(f"{path}: key file cannot be written ({error.strerror})") from None
+    return key, True
+
+
+def _digest(key: Key, purpose: bytes, names: tuple[str, ...]) -> bytes:
+    """Hash the names under the key; lengths go first, so that ("ab", "c") and ("a", "bc") differ."""
+    hasher = hashlib.blake2b(digest_size=32, key=key.secret, person=purpose[:16].ljust(16, b"\0"))
+    for name in names:
+        encoded = name.encode()
+        hasher.update(len(encoded).to_bytes(8, "little"))
+        hasher.update(encoded)
+    return hasher.digest()
+
+
+def rng_for(key: Key, *names: str) -> np.random.Generator:
+    """Make the random generator that belongs to these names under this key.
+
+    >>> a, b = rng_for(Key.from_seed(1), "anna"), rng_for(Key.from_seed(1), "anna")
+    >>> a.random() == b.random()
+    True
+    """
+    entropy = int.from_bytes(_digest(key, b"personare-rng", names), "little")
+    return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(entropy)))
+
+
+def token_for(key: Key, *names: str, digits: int = 16) -> str:
+    """Make a pseudonym for these names: hexadecimal, stable under the key, meaningless without it.
+
+    >>> token_for(Key.from_seed(1), "anna", digits=6) == token_for(Key.from_seed(2), "anna", digits=6)
+    False
+    """
+    return _digest(key, b"personare-token", names).hex()[:digits]

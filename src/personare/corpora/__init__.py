@@ -1,0 +1,1 @@
+"""Other people's layouts become one Corpus: one file per layout."""

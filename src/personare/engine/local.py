@@ -1,0 +1,153 @@
+"""Work in this process, or in a pool of processes with one thread each.
+
+The pool is spawned, not forked (safe with threads and on every platform), holds a bounded number of items in flight
+(memory does not grow with the list), turns a failure into a Result, and ends its workers when the caller stops
+reading or presses Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+
+from personare.core.errors import ConfigError
+from personare.engine.result import Item, Result, Value, line_of
+
+# every library that starts threads of its own reads one of these at import
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "POLARS_MAX_THREADS",
+    "RAYON_NUM_THREADS",
+)
+IN_FLIGHT_PER_WORKER = 4
+
+
+@dataclass(frozen=True)
+class Here:
+    """This process, one item after the other."""
+
+    def map(
+        self, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool = True
+    ) -> Iterator[Result[Item, Value]]:
+        """Yield one Result per item, in order."""
+        del ordered  # one after the other is both
+        for index, item in enumerate(items):
+            yield _attempt(work, index, item)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """``jobs`` processes on this machine, one thread each."""
+
+    jobs: int
+
+    def __post_init__(self) -> None:
+        if self.jobs < 1:
+            raise ConfigError(f"jobs must be at least 1, not {self.jobs}")
+
+    def map(
+        self, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool = True
+    ) -> Iterator[Result[Item, Value]]:
+        """Yield one Result per item; ``work`` and the items must be picklable."""
+        with _one_thread_each():
+            pool = ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), initializer=_ignore_interrupt)
+            try:
+                yield from _stream(pool, work, items, ordered=ordered, in_flight=IN_FLIGHT_PER_WORKER * self.jobs)
+            except BaseException:
+                _end_now(pool)
+                raise
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _attempt(work: Callable[[Item], Value], index: int, item: Item) -> Result[Item, Value]:
+    try:
+        return Result(index, item, work(item))
+    except Exception as error:
+        return Result(index, item, None, line_of(error))
+
+
+def _stream(
+    pool: ProcessPoolExecutor, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool, in_flight: int
+) -> Iterator[Result[Item, Value]]:
+    """Keep at most ``in_flight`` items submitted; yield results as asked."""
+    running: deque[tuple[Future[Result[Item, Value]], int, Item]] = deque()
+    pending = enumerate(items)
+    exhausted = False
+    while True:
+        while not exhausted and len(running) < in_flight:
+            try:
+                index, item = next(pending)
+            except StopIteration:
+                exhausted = True
+                break
+            running.append((_submit(pool, work, index, item), index, item))
+        if not running:
+            return
+        if ordered:
+            future, index, item = running.popleft()
+            yield _outcome(future, index, item)
+        else:
+            done, _ = wait([entry[0] for entry in running], return_when=FIRST_COMPLETED)
+            finished = [entry for entry in running if entry[0] in done]
+            running = deque(entry for entry in running if entry[0] not in done)
+            for future, index, item in finished:
+                yield _outcome(future, index, item)
+
+
+def _submit(
+    pool: ProcessPoolExecutor, work: Callable[[Item], Value], index: int, item: Item
+) -> Future[Result[Item, Value]]:
+    try:
+        return pool.submit(_attempt, work, index, item)
+    except BrokenProcessPool as error:
+        broken: Future[Result[Item, Value]] = Future()
+        broken.set_exception(error)
+        return broken
+
+
+def _outcome(future: Future[Result[Item, Value]], index: int, item: Item) -> Result[Item, Value]:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return Result(index, item, None, "a worker process died (out of memory?); run again with fewer jobs")
+    except Exception as error:  # e.g. a result that cannot be pickled
+        return Result(index, item, None, line_of(error))
+
+
+def _ignore_interrupt() -> None:
+    """Leave Ctrl-C to the parent, which ends its workers itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _end_now(pool: ProcessPoolExecutor) -> None:
+    """End the workers without waiting for the items they hold."""
+    for process in list((pool._processes or {}).values()):
+        with contextlib.suppress(OSError, ValueError):
+            process.terminate()
+
+
+@contextlib.contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Set the thread variables while workers are being spawned; they inherit them, this process gets its own back."""
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,1 @@
+"""How well voices are hidden: every privacy number of the papers."""

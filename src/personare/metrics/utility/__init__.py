@@ -1,0 +1,1 @@
+"""What anonymization leaves useful: every utility number of the papers."""

@@ -1,0 +1,1 @@
+"""Torch building blocks and the one training loop (extra 'neural')."""

@@ -1,0 +1,1 @@
+"""Human ears: listening tests in the browser, and their statistics."""

@@ -1,0 +1,1 @@
+"""Ways to invent a voice: speaker vector in, speaker vector out."""
