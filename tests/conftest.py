@@ -1,0 +1,50 @@
+"""What all tests share: the folder of real speech (or a clear skip), small spoken-like sounds, a small corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from personare.core.audio import Audio, write
+from personare.core.tables import Corpus
+
+SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared_folder() -> Path:
+    """The folder with real speech and golden values that lies beside the project on development machines."""
+    if not SHARED.is_dir():
+        pytest.skip("needs ../shared (real speech and golden values), which is not on this machine")
+    return SHARED
+
+
+def hum(seed: int, *, duration_s: float = 1.0, rate_hz: int = 16_000, f0_hz: float = 120.0) -> Audio:
+    """A voiced, speech-like sound: a pulse train through a few resonances, with a little noise, level 0.3."""
+    rng = np.random.default_rng(seed)
+    n = max(1, round(duration_s * rate_hz))
+    t = np.arange(n) / rate_hz
+    harmonics = np.arange(1, int(min(4000, 0.45 * rate_hz) // f0_hz) + 1)
+    formants = np.sort(rng.uniform([300, 900, 2200], [800, 1900, 3200]))
+    gains = sum(1.0 / (1.0 + ((harmonics * f0_hz - f) / 120.0) ** 2) for f in formants)
+    sound = (gains[:, None] * np.sin(2 * np.pi * f0_hz * harmonics[:, None] * t)).sum(0)
+    sound = sound * (0.6 + 0.4 * np.sin(2 * np.pi * 3.0 * t)) + 0.01 * rng.standard_normal(n)
+    return Audio((0.3 * sound / max(1e-9, np.abs(sound).max())).astype(np.float32), rate_hz)
+
+
+@pytest.fixture
+def small_corpus(tmp_path: Path) -> Path:
+    """A folder of 4 speakers x 4 utterances with a manifest; names that would give the speakers away."""
+    folder = tmp_path / "original"
+    rows = []
+    for s, (speaker, gender) in enumerate([("anna", "f"), ("bela", "m"), ("cora", "f"), ("dirk", "m")]):
+        for u in range(4):
+            path = folder / speaker / f"{speaker}-{u}.wav"
+            write(path, hum(10 * s + u, duration_s=0.8, f0_hz=100.0 + 25 * s))
+            rows.append((f"{speaker}-{u}", speaker, str(path), gender, f"SENTENCE NUMBER {u}"))
+    frame = pl.DataFrame(rows, schema=["utterance", "speaker", "audio", "gender", "text"], orient="row")
+    Corpus(frame).save(folder / "manifest.parquet")
+    return folder
