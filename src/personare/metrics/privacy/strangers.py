@@ -1,0 +1,128 @@
+"""How many strangers sound at least as much like a test as its own speaker does: the count behind every rank.
+
+b_i = #{ j != target(i) : s(test_i, enroll_j) >= s(test_i, enroll_target(i)) },  rank_i = 1 + b_i  (ties count against)
+
+The scores are cosines, computed block by block in single precision, so that the full matrix never exists; the few pairs
+too close to the target to be told apart there are decided again in double precision. A difference below ``TIE`` is a
+tie: equal up to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.core.errors import MetricError
+from personare.metrics.privacy.vectors import (
+    checked_speakers,
+    checked_vectors,
+    same_dimension,
+    target_columns,
+    unit_rows,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+BLOCK_CELLS = 6_000_000  # 24 MB of scores at a time
+NEAR = 4e-6  # single precision cosines are wrong by less than this up to thousands of dimensions
+TIE = 1e-12
+PAIRS = 65_536  # pairs decided again at a time
+
+
+def stranger_counts(
+    test_vectors: ArrayLike, test_speakers: ArrayLike, enroll_vectors: ArrayLike, enroll_speakers: ArrayLike
+) -> NDArray[np.int64]:
+    """Count for each test the enrolled strangers who score at least as high as its own speaker.
+
+    Parameters
+    ----------
+    test_vectors, test_speakers : float [t, d] and [t]; a speaker may have several tests.
+    enroll_vectors, enroll_speakers : float [n, d] and [n]; one row per speaker.
+
+    >>> stranger_counts([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
+    array([0, 2])
+    """
+    test = checked_vectors(test_vectors, of="test")
+    enroll = checked_vectors(enroll_vectors, of="enrolment")
+    same_dimension(test, enroll, names=("test", "enrolment"))
+    column = target_columns(
+        checked_speakers(test_speakers, rows=len(test), of="test"),
+        checked_speakers(enroll_speakers, rows=len(enroll), of="enrolment"),
+    )
+    people = np.ascontiguousarray(unit_rows(enroll, dtype=np.float32).T)
+    counts = np.empty(len(test), dtype=np.int64)
+    step = max(1, min(len(test), BLOCK_CELLS // len(enroll)))
+    scores = np.empty((step, len(enroll)), dtype=np.float32)
+    for start in range(0, len(test), step):
+        rows = test[start : start + step]
+        block = np.matmul(unit_rows(rows, dtype=np.float32), people, out=scores[: len(rows)])
+        counts[start : start + len(rows)] = _block_counts(block, rows, enroll, column[start : start + len(rows)])
+    return counts
+
+
+def _block_counts(
+    block: NDArray[np.float32],
+    test: NDArray[np.floating],
+    enroll: NDArray[np.floating],
+    column: NDArray[np.intp],
+) -> NDArray[np.int64]:
+    """Count in one block of scores [rows, n]; pairs within NEAR of the target are looked at again."""
+    target = block[np.arange(len(block)), column]
+    counts = np.empty(len(block), dtype=np.int64)
+    near_rows: list[NDArray[np.intp]] = []
+    near_columns: list[NDArray[np.intp]] = []
+    for row, (scores, own) in enumerate(zip(block, target, strict=True)):
+        counts[row] = np.count_nonzero(scores > own + np.float32(NEAR))
+        close = scores >= own - np.float32(NEAR)
+        if np.count_nonzero(close) > counts[row] + 1:  # more near scores than the speaker's own
+            places = np.flatnonzero(close & ~(scores > own + np.float32(NEAR)))
+            places = places[places != column[row]]
+            near_rows.append(np.full(len(places), row))
+            near_columns.append(places)
+    if near_rows:
+        rows = np.concatenate(near_rows)
+        wins = _at_least_as_close(test, enroll, rows, np.concatenate(near_columns), column)
+        counts += np.bincount(rows[wins], minlength=len(block))
+    return counts
+
+
+def _at_least_as_close(
+    test: NDArray[np.floating],
+    enroll: NDArray[np.floating],
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    own: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """Decide in double precision whether stranger ``columns[k]`` reaches the target's score of test ``rows[k]``."""
+    wins = np.empty(len(rows), dtype=np.bool_)
+    for start in range(0, len(rows), PAIRS):
+        part = slice(start, start + PAIRS)
+        heard = unit_rows(test[rows[part]], dtype=np.float64)
+        stranger = unit_rows(enroll[columns[part]], dtype=np.float64)
+        speaker = unit_rows(enroll[own[rows[part]]], dtype=np.float64)
+        wins[part] = np.einsum("ij,ij->i", heard, stranger - speaker) >= -TIE
+    return wins
+
+
+def stranger_counts_from_scores(scores: ArrayLike, target_column: ArrayLike) -> NDArray[np.int64]:
+    """Count the same in a given score matrix [tests, enrolled]; any score will do, higher means more alike.
+
+    >>> stranger_counts_from_scores([[0.9, 0.5, 0.9], [0.1, 0.7, 0.3]], [0, 1])
+    array([1, 0])
+    """
+    matrix = np.asarray(scores, dtype=np.float64)
+    column = np.asarray(target_column)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise MetricError(f"scores must form a table [tests, enrolled]; this one has shape {list(matrix.shape)}")
+    if np.isnan(matrix).any():
+        first = int(np.isnan(matrix).any(axis=1).argmax())
+        raise MetricError(f"{np.isnan(matrix).sum()} scores are NaN (first: test {first}); a score is a number")
+    if column.shape != (len(matrix),) or column.dtype.kind not in "iu":
+        raise MetricError(f"{len(matrix)} tests need {len(matrix)} target columns; got shape {list(column.shape)}")
+    if column.min() < 0 or column.max() >= matrix.shape[1]:
+        raise MetricError(f"a target column must lie in 0..{matrix.shape[1] - 1}; found {column.min()}..{column.max()}")
+    own = matrix[np.arange(len(matrix)), column]
+    counts: NDArray[np.int64] = np.count_nonzero(matrix >= own[:, None], axis=1).astype(np.int64) - 1
+    return counts
