@@ -1,1 +1,77 @@
-"""Other people's layouts become one Corpus: one file per layout."""
+"""Other people's layouts become one Corpus: one file per layout, detected by evidence and never guessed in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from personare.core.catalog import Catalog
+from personare.core.errors import CorpusError
+
+if TYPE_CHECKING:
+    from personare.corpora.gathering import Reading
+
+BUILTIN = {
+    "manifest": "personare.corpora.manifest:Manifest",
+    "folders": "personare.corpora.folders:FolderPerSpeaker",
+}
+LAYOUTS = Catalog("layout", BUILTIN)
+# Nearly every layout contains folders with audio inside: these match only where no other layout does.
+LAST = ("folders",)
+
+
+class Layout(Protocol):
+    """A way to lay out a corpus; a frozen dataclass whose fields are its choices."""
+
+    @property
+    def looks_for(self) -> str:
+        """What gives this layout away, for messages."""
+        ...
+
+    def detects(self, path: Path) -> str | None:
+        """Give the evidence that ``path`` is of this layout, or None; cheap, reads no audio."""
+        ...
+
+    def read(self, path: Path) -> Reading:
+        """Read everything at ``path``."""
+        ...
+
+
+def layout_named(name: str, /, **parameters: Any) -> Layout:
+    """Make a layout by name; unknown names and parameters are errors with a suggestion."""
+    return cast(Layout, LAYOUTS.make(name, **parameters))
+
+
+def read_corpus(path: Path, *, layout: str | None = None, **parameters: Any) -> Reading:
+    """Read the corpus at ``path``; the layout is detected unless named.
+
+    Exactly one layout must give evidence. ``folders`` counts only where no other layout does, because nearly every
+    layout contains folders with audio inside. None, or several, is an error that says what to do.
+    """
+    if not path.exists():
+        raise CorpusError(f"{path}: no such file or folder")
+    name = layout if layout is not None else detect(path)[0]
+    return layout_named(name, **parameters).read(path)
+
+
+def detect(path: Path) -> tuple[str, str]:
+    """Find the one layout of ``path``: its name and the evidence for it."""
+    seen = evidence_of(path)
+    if not seen:
+        looked_for = "; ".join(f"{name}: {layout_named(name).looks_for}" for name in LAYOUTS.names())
+        raise CorpusError(f"{path}: no known layout; looked for {looked_for}")
+    if len(seen) > 1:
+        several = " and ".join(f"'{name}' ({why})" for name, why in seen.items())
+        raise CorpusError(f"{path}: could be {several}; choose with --layout {' or --layout '.join(seen)}")
+    return next(iter(seen.items()))
+
+
+def evidence_of(path: Path) -> dict[str, str]:
+    """Ask every layout for its evidence; the last ones only when the others have none."""
+    first = [name for name in LAYOUTS.names() if name not in LAST]
+    for names in (first, LAST):
+        answers = {name: layout_named(name).detects(path) for name in names}
+        seen = {name: why for name, why in answers.items() if why is not None}
+        if seen:
+            return seen
+    return {}

@@ -1,0 +1,158 @@
+"""From the rows a layout gives to a checked Corpus: every fault found, counted, and never dropped in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from personare.core.errors import CorpusError
+from personare.core.tables import Corpus, Trials
+from personare.corpora.genders import normalized
+from personare.corpora.problems import Problem, found
+from personare.corpora.walking import Tree, existing
+
+# a name that begins at the root or climbs (..), or holds a control character
+UNSAFE_NAME = r"(^[/\\])|((^|[/\\])\.\.([/\\]|$))|([\x00-\x1f\x7f])"
+Checked = tuple[pl.DataFrame, list[Problem]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a layout was read as: the corpus, why this layout, every problem met, and notes worth a line.
+
+    Rows that could not be kept are named in ``problems``; whoever uses ``corpus`` shows them.
+    """
+
+    corpus: Corpus
+    layout: str
+    evidence: str
+    problems: tuple[Problem, ...] = ()
+    trials: Trials | None = None
+    notes: tuple[str, ...] = ()
+
+
+def gather(
+    frame: pl.DataFrame,
+    *,
+    layout: str,
+    evidence: str,
+    place: str,
+    problems: Iterable[Problem] = (),
+    notes: Iterable[str] = (),
+    trials: Trials | None = None,
+) -> Reading:
+    """Check candidate rows (utterance, speaker, audio as full path, and what else is known) and make the Reading."""
+    faults, remarks = list(problems), list(notes)
+    for check in CHECKS:
+        frame, more = check(frame, place)
+        faults += more
+    if "gender" in frame.columns:
+        frame, odd = normalized(frame)
+        remarks += odd
+        frame, more = _one_gender_each(frame, place)
+        faults += more
+    if frame.is_empty():
+        why = f" ({faults[0].line})" if faults else ""
+        raise CorpusError(f"{place}: read as '{layout}', no utterance is left{why}")
+    unused = [c for c in ("gender", "text", "start_s", "end_s", "part") if c in frame.columns]
+    frame = frame.drop(c for c in unused if frame[c].null_count() == len(frame))
+    return Reading(Corpus(frame), layout, evidence, tuple(faults), trials, tuple(remarks))
+
+
+def orphans(tree: Tree, entries: Iterable[str], *, place: str) -> list[Problem]:
+    """Find the audio files of a tree that no entry names (``entries`` are full paths)."""
+    known = set(entries)
+    return found("orphan-audio", place, (f for f in tree.audio() if tree.place(f) not in known))
+
+
+def idle_speakers(listed: Iterable[str], frame: pl.DataFrame, *, place: str) -> list[Problem]:
+    """Find the listed speakers that no row belongs to."""
+    return found("idle-speaker", place, sorted(set(listed) - set(frame["speaker"].drop_nulls())))
+
+
+def _left_out(frame: pl.DataFrame, bad: pl.Series, kind: str, place: str, *, named: str = "utterance") -> Checked:
+    if not bad.any():
+        return frame, []
+    names = [str(n) for n in frame.filter(bad)[named].to_list()]
+    return frame.filter(~bad), found(kind, place, names)
+
+
+def _blank(column: pl.Series) -> pl.Series:
+    return column.is_null() | (column.str.strip_chars() == "").fill_null(True)
+
+
+def _named(frame: pl.DataFrame, place: str) -> Checked:
+    frame = frame.with_columns(pl.col("utterance", "speaker", "audio").cast(pl.String))
+    frame, nameless = _left_out(frame, _blank(frame["utterance"]), "no-utterance", place, named="audio")
+    frame, ownerless = _left_out(frame, _blank(frame["speaker"]), "no-speaker", place)
+    return frame, nameless + ownerless
+
+
+def _safe(frame: pl.DataFrame, place: str) -> Checked:
+    unsafe = frame["utterance"].str.contains(UNSAFE_NAME) | frame["speaker"].str.contains(UNSAFE_NAME)
+    return _left_out(frame, unsafe, "unsafe-name", place)
+
+
+def _unique(frame: pl.DataFrame, place: str) -> Checked:
+    again = ~frame["utterance"].is_first_distinct()
+    frame_kept, problems = _left_out(frame, again, "duplicate-utterance", place)
+    once = [Problem(p.kind, p.place, tuple(dict.fromkeys(p.names))) for p in problems]
+    return frame_kept, once
+
+
+def _present(frame: pl.DataFrame, place: str) -> Checked:
+    there = existing(frame["audio"].drop_nulls().unique(maintain_order=True))
+    missing = ~frame["audio"].is_in(list(there)).fill_null(False)
+    if not missing.any():
+        return frame, []
+    bad = frame.filter(missing)
+    names = [f"{u} -> {a}" if a else str(u) for u, a in bad.select("utterance", "audio").iter_rows()]
+    return frame.filter(~missing), found("missing-audio", place, names)
+
+
+def _segments(frame: pl.DataFrame, place: str) -> Checked:
+    """Leave out impossible segments, report overlapping ones and files listed twice."""
+    if "start_s" not in frame.columns:
+        return frame, _twice(frame, ["audio"], place)
+    start, end = frame["start_s"].fill_null(0.0), frame["end_s"].fill_null(float("inf"))
+    frame, problems = _left_out(frame, ~((start >= 0) & (end > start)), "bad-segment", place)
+    order = frame.with_columns(pl.col("start_s").fill_null(0.0), pl.col("end_s").fill_null(float("inf")))
+    order = order.sort("audio", "start_s", "end_s", maintain_order=True)
+    reached = pl.col("end_s").shift(1).cum_max().over("audio")
+    inside = order.filter((reached > pl.col("start_s")).fill_null(False))
+    problems += found("overlapping-segment", place, inside["utterance"])
+    return frame, problems + _twice(order, ["audio", "start_s", "end_s"], place)
+
+
+def _twice(frame: pl.DataFrame, columns: Sequence[str], place: str) -> list[Problem]:
+    repeated = frame.filter(frame.select(columns).is_duplicated())
+    return found("duplicate-file", place, repeated["audio"].unique(maintain_order=True))
+
+
+def _texts(frame: pl.DataFrame, place: str) -> Checked:
+    if "text" not in frame.columns:
+        return frame, []
+    empty = _blank(frame["text"].cast(pl.String))
+    frame = frame.with_columns(text=pl.when(~empty).then(pl.col("text").cast(pl.String).str.strip_chars()))
+    return frame, found("empty-text", place, frame.filter(empty)["utterance"])
+
+
+def _one_gender_each(frame: pl.DataFrame, place: str) -> Checked:
+    counted = frame.group_by("speaker", maintain_order=True).agg(pl.col("gender").drop_nulls().n_unique())
+    mixed = counted.filter(pl.col("gender") > 1)["speaker"].to_list()
+    if mixed:
+        frame = frame.with_columns(gender=pl.when(~pl.col("speaker").is_in(mixed)).then(pl.col("gender")))
+    return frame, found("mixed-gender", place, sorted(mixed))
+
+
+CHECKS: tuple[Callable[[pl.DataFrame, str], Checked], ...] = (_named, _safe, _unique, _present, _segments, _texts)
+
+
+def full_path(folder: Path, written: str) -> str:
+    """Give the absolute path of a file as written in a list inside ``folder``; the dots are resolved in the text."""
+    import os
+
+    return os.path.normpath(f"{folder}/{written}") if not written.startswith("/") else os.path.normpath(written)

@@ -1,0 +1,100 @@
+"""One table of utterances (manifest.parquet or manifest.tsv): personare's own layout.
+
+Columns: utterance, speaker, audio (relative to the table's folder, or absolute); where known gender, text, start_s,
+end_s, part, duration_s (or ``seconds``, which is renamed); any other column is carried along. A ``speakers.tsv`` beside
+it (speaker, gender) lists who should be there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from personare.core.errors import CorpusError, TableError
+from personare.core.tables import Corpus, read_frame
+from personare.corpora.gathering import Reading, full_path, gather, idle_speakers, orphans
+from personare.corpora.walking import walk
+
+NAMES = ("manifest.parquet", "manifest.tsv")
+NUMBERS = ("start_s", "end_s", "duration_s")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """personare's own layout: a table of utterances beside the audio."""
+
+    looks_for = "manifest.parquet or manifest.tsv with the columns utterance, speaker, audio"
+
+    def detects(self, path: Path) -> str | None:
+        """Say why this is a manifest, or None."""
+        table = _table_at(path)
+        if table is None:
+            return None
+        columns = _columns_of(table)
+        has_all = set(Corpus.required) <= set(columns)
+        return f"{table.name} with the columns {', '.join(columns)}" if has_all else None
+
+    def read(self, path: Path) -> Reading:
+        """Read the manifest at, or in, ``path``."""
+        table = _table_at(path)
+        if table is None:
+            raise CorpusError(f"{path}: layout 'manifest' needs {self.looks_for}")
+        frame = read_frame(table)
+        for column in Corpus.required:
+            if column not in frame.columns:
+                raise CorpusError(f"{table}: a manifest needs the column '{column}'; it has {', '.join(frame.columns)}")
+        folder = table.parent.resolve()
+        frame = _typed(frame, table)
+        places = [full_path(folder, a) if a else None for a in frame["audio"]]
+        frame = frame.with_columns(pl.Series("audio", places, dtype=pl.String))
+        problems = []
+        if path.is_dir():
+            tree = walk(folder)
+            problems += [*tree.problems, *orphans(tree, [p for p in places if p], place=table.name)]
+        listed = speakers_beside(folder)
+        if listed is not None:
+            problems += idle_speakers(listed["speaker"], frame, place="speakers.tsv")
+        others = [n for n in NAMES if path.is_dir() and n != table.name and (path / n).is_file()]
+        notes = [f"{table.name} is read, {n} beside it is not" for n in others]
+        evidence = self.detects(path) or f"asked to read {table.name} as a manifest"
+        return gather(frame, layout="manifest", evidence=evidence, place=table.name, problems=problems, notes=notes)
+
+
+def speakers_beside(folder: Path) -> pl.DataFrame | None:
+    """Read ``speakers.tsv`` of a folder when it lists speakers; None when there is none."""
+    path = folder / "speakers.tsv"
+    if not path.is_file():
+        return None
+    frame = read_frame(path)
+    return frame.filter(pl.col("speaker").is_not_null()) if "speaker" in frame.columns else None
+
+
+def _table_at(path: Path) -> Path | None:
+    if path.is_dir():
+        return next((path / name for name in NAMES if (path / name).is_file()), None)
+    return path if path.is_file() and path.suffix in (".parquet", ".tsv") else None
+
+
+def _columns_of(table: Path) -> list[str]:
+    try:
+        if table.suffix == ".parquet":
+            return list(pl.read_parquet_schema(table))
+        with table.open(encoding="utf-8") as lines:
+            return lines.readline().rstrip("\r\n").split("\t")
+    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError):
+        return []
+
+
+def _typed(frame: pl.DataFrame, table: Path) -> pl.DataFrame:
+    """Give numbers their type; ``seconds`` becomes ``duration_s``, the house's word."""
+    if "seconds" in frame.columns and "duration_s" not in frame.columns:
+        frame = frame.rename({"seconds": "duration_s"})
+    if "start_s" in frame.columns or "end_s" in frame.columns:
+        absent = [c for c in ("start_s", "end_s") if c not in frame.columns]
+        frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(c) for c in absent)
+    try:
+        return frame.with_columns(pl.col(c).cast(pl.Float64) for c in NUMBERS if c in frame.columns)
+    except pl.exceptions.PolarsError as error:
+        raise TableError(f"{table}: times must be numbers ({str(error).splitlines()[0]})") from None

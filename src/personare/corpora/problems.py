@@ -1,0 +1,96 @@
+"""What can be wrong with a collection of recordings: one table of kinds, one clear line for each kind found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# kind -> what one is, what several are, what became of them
+KINDS: dict[str, tuple[str, str, str]] = {
+    "missing-audio": (
+        "entry names an audio file that does not exist",
+        "entries name audio files that do not exist",
+        "left out; check the paths",
+    ),
+    "orphan-audio": ("audio file has no entry", "audio files have no entry", "not read"),
+    "orphan-entry": ("entry has no audio", "entries have no audio", "left out"),
+    "duplicate-utterance": (
+        "utterance id occurs more than once",
+        "utterance ids occur more than once",
+        "only the first of each is kept",
+    ),
+    "duplicate-file": ("audio file is listed more than once", "audio files are listed more than once", "all kept"),
+    "idle-speaker": ("listed speaker has no utterance", "listed speakers have no utterance", ""),
+    "no-speaker": ("entry names no speaker", "entries name no speaker", "left out"),
+    "no-utterance": ("entry has no utterance id", "entries have no utterance id", "left out"),
+    "unsafe-name": (
+        "name could lead outside a folder or break a line",
+        "names could lead outside a folder or break a line",
+        "left out; rename it",
+    ),
+    "empty-text": ("utterance has an empty transcript", "utterances have an empty transcript", "kept without text"),
+    "bad-segment": (
+        "segment starts before 0 s or does not end after its start",
+        "segments start before 0 s or do not end after their start",
+        "left out",
+    ),
+    "overlapping-segment": (
+        "segment overlaps the one before it in the same file",
+        "segments overlap the one before them in the same file",
+        "kept",
+    ),
+    "mixed-gender": ("speaker has more than one gender", "speakers have more than one gender", "gender left empty"),
+    "bad-line": ("line cannot be understood", "lines cannot be understood", "left out"),
+    "bad-trial": (
+        "trial names an utterance or speaker that is not there",
+        "trials name an utterance or speaker that is not there",
+        "left out",
+    ),
+    "duplicate-trial": ("trial occurs more than once", "trials occur more than once", "only the first of each is kept"),
+    "unsupported-format": (
+        "file is of a kind libsndfile cannot read",
+        "files are of a kind libsndfile cannot read",
+        "not read; convert to wav or flac",
+    ),
+    "repeated-link": (
+        "link leads to a folder that is read already",
+        "links lead to folders that are read already",
+        "not followed",
+    ),
+    "closed-folder": ("folder cannot be opened", "folders cannot be opened", "not read; check the permissions"),
+    "odd-name": ("file name is not valid Unicode", "file names are not valid Unicode", "not read; rename it"),
+    "unreadable-audio": ("audio file cannot be read", "audio files cannot be read", "run with a good copy"),
+    "segment-past-end": ("segment ends after its file", "segments end after their files", "check the times"),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One kind of fault in one place, with everything it befell."""
+
+    kind: str
+    place: str
+    names: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """How many it befell."""
+        return len(self.names)
+
+    @property
+    def line(self) -> str:
+        """Say it in one line: the place, how many, the rule, the first, what became of them.
+
+        >>> Problem("orphan-audio", "manifest.tsv", ("a.wav", "b.wav")).line
+        "manifest.tsv: 2 audio files have no entry (first: 'a.wav'); not read"
+        """
+        one, many, outcome = KINDS[self.kind]
+        first = " ".join(self.names[0].split())
+        said = f"{self.place}: {self.count:,} {one if self.count == 1 else many} (first: '{first}')"
+        return f"{said}; {outcome}" if outcome else said
+
+
+def found(kind: str, place: str, names: Iterable[str]) -> list[Problem]:
+    """Make one Problem of the names it befell, or none when there are none."""
+    befallen = tuple(names)
+    return [Problem(kind, place, befallen)] if befallen else []

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from personare.core.errors import CorpusError
+from personare.corpora import read_corpus
+
+Sound = Callable[..., Path]
+Text = Callable[[str, str], Path]
+
+
+def test_each_folder_is_a_speaker(tmp_path: Path, sound: Sound) -> None:
+    sound("bela/day2/u1.flac")
+    sound("anna/u2.wav")
+    sound("anna/u1.wav")
+    reading = read_corpus(tmp_path)
+    assert reading.layout == "folders"
+    assert "2 folders" in reading.evidence
+    assert reading.corpus.frame.rows() == [
+        ("anna/u1", "anna", str(tmp_path / "anna/u1.wav")),
+        ("anna/u2", "anna", str(tmp_path / "anna/u2.wav")),
+        ("bela/day2/u1", "bela", str(tmp_path / "bela/day2/u1.flac")),
+    ]
+    assert reading.problems == ()
+
+
+def test_texts_and_genders_beside_the_recordings(tmp_path: Path, sound: Sound, text: Text) -> None:
+    sound("anna/u1.wav")
+    sound("anna/u2.wav")
+    sound("bela/u1.wav")
+    text("anna/u1.txt", "good\nmorning\n")
+    text("anna/u2.txt", " \n")
+    text("bela/u9.txt", "nobody said this")
+    text("speakers.tsv", "speaker\tgender\nanna\tFemale\nbela\tmale\n")
+    reading = read_corpus(tmp_path)
+    assert reading.corpus.frame["text"].to_list() == ["good morning", None, None]
+    assert reading.corpus.frame["gender"].to_list() == ["f", "f", "m"]
+    assert [(p.kind, p.names) for p in reading.problems] == [
+        ("orphan-entry", ("bela/u9.txt",)),
+        ("empty-text", ("anna/u2", "bela/u1")),
+    ]
+
+
+def test_every_fault_of_a_tree_is_a_line(tmp_path: Path, sound: Sound, text: Text) -> None:
+    sound("anna/u1.wav")
+    sound("anna/u1.flac")
+    sound("stray.wav")
+    sound("anna/.hidden.wav")
+    sound(".trash/u1.wav")
+    text("bela/notes.md", "no audio here")
+    text("anna/u7.m4a", "")
+    (tmp_path / "anna" / "again").symlink_to(tmp_path, target_is_directory=True)
+    reading = read_corpus(tmp_path)
+    assert reading.corpus.frame["utterance"].to_list() == ["anna/u1"]
+    assert [p.line for p in reading.problems] == [
+        f"{tmp_path}: 1 link leads to a folder that is read already (first: 'anna/again'); not followed",
+        f"{tmp_path}: 1 file is of a kind libsndfile cannot read (first: 'anna/u7.m4a'); not read; "
+        "convert to wav or flac",
+        f"{tmp_path}: 1 audio file has no entry (first: 'stray.wav'); not read",
+        f"{tmp_path}: 1 listed speaker has no utterance (first: 'bela')",
+        f"{tmp_path}: 1 utterance id occurs more than once (first: 'anna/u1'); only the first of each is kept",
+    ]
+
+
+def test_links_to_folders_elsewhere_are_followed(tmp_path: Path, sound: Sound) -> None:
+    sound("store/x7/u1.wav")
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "anna").symlink_to(tmp_path / "store" / "x7", target_is_directory=True)
+    assert read_corpus(tmp_path / "corpus").corpus.frame["utterance"].to_list() == ["anna/u1"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX file names can be invalid Unicode")
+def test_a_name_that_is_not_unicode_is_reported(tmp_path: Path, sound: Sound) -> None:
+    good = sound("anna/u1.wav")
+    odd = os.fsencode(tmp_path / "anna") + b"/\xff.wav"
+    Path(os.fsdecode(odd)).write_bytes(good.read_bytes())
+    reading = read_corpus(tmp_path)
+    assert len(reading.corpus) == 1
+    assert [p.kind for p in reading.problems] == ["odd-name"]
+
+
+def test_recordings_without_a_folder_have_no_speaker(tmp_path: Path, sound: Sound) -> None:
+    sound("u1.wav")
+    with pytest.raises(CorpusError, match=r"no known layout; looked for .*folders: folders, one per speaker"):
+        read_corpus(tmp_path)
