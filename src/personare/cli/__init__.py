@@ -6,6 +6,7 @@ Heavy libraries are imported inside the commands that need them, so that ``--hel
 from __future__ import annotations
 
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -37,7 +38,10 @@ def _root(
 
 def _join() -> None:
     """Let each file add its commands; kept in one place so that the order of the help page is visible."""
-    from personare.cli import models
+    from personare.cli import anonymize, methods, models
+
+    app.command()(anonymize.anonymize)
+    app.command()(methods.methods)
 
     app.add_typer(models.app, name="models")
 
@@ -48,12 +52,18 @@ _join()
 def main() -> None:
     """Run the command line: a user's mistake is one line and exit 2, a traceback means our bug."""
     try:
-        app()
+        code = app(standalone_mode=False)
     except PersonareError as error:
-        sys.stderr.write(f"personare: {error}\n")
-        sys.exit(2)
-    except KeyboardInterrupt:
+        _fail(str(error))
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # not a wrong word on the command line, but our bug
+            raise
+        _fail(f"{error.format_message()} (see: personare --help)")
+    if code == 130:
         sys.stderr.write("personare: interrupted; run the same command again to go on\n")
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    sys.stderr.write(f"personare: {' '.join(message.split())}\n")
+    sys.exit(2)

@@ -74,8 +74,6 @@ def load_or_make_key(path: Path) -> tuple[Key, bool]:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="ascii") as stream:
             stream.write(key.secret.hex() + "\n")
-    except FileExistsError:
-        return load_key(path), False
     except OSError as error:
         raise TargetError(f"{path}: key file cannot be written ({error.strerror})") from None
     return key, True

@@ -1,0 +1,98 @@
+"""personare anonymize: hide the voices of a whole corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from personare.cli import show
+
+
+def parse_settings(settings: list[str] | None) -> dict[str, Any]:
+    """Turn ``name=value`` words into parameters; values are read as YAML, so that ranges are ``[0.5, 0.9]``."""
+    from personare.core.config import parse_yaml
+    from personare.core.errors import ConfigError
+
+    found: dict[str, Any] = {}
+    for word in settings or []:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"--set {word}: write name=value, e.g. --set alpha=0.8")
+        if name in found:
+            raise ConfigError(f"--set {name} is given twice")
+        found[name] = parse_yaml(value, where=f"--set {name}")
+    return found
+
+
+def anonymize(
+    source: Path = typer.Argument(
+        ..., metavar="SRC", help="A corpus in any known layout (see: personare corpus info)."
+    ),
+    target: Path = typer.Argument(..., metavar="DST", help="A new folder; the key goes to DST-private beside it."),
+    method: str = typer.Option("mcadams", help="How to hide the voice (see: personare methods)."),
+    settings: list[str] | None = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
+    key: Path | None = typer.Option(
+        None, metavar="FILE", help="The secret key; made there when absent.  [DST-private/key]"
+    ),
+    level: str = typer.Option("speaker", help="One new voice per 'speaker', or per 'utterance'."),
+    names: str = typer.Option("tokens", help="'tokens' tell nobody who it was; 'keep' keeps ids (research only)."),
+    file_format: str = typer.Option("flac", "--format", help="Audio format of the result: flac or wav."),
+    layout: str | None = typer.Option(None, help="Layout of SRC, where several fit."),
+    jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once."),
+    shard: str | None = typer.Option(
+        None, metavar="I/N", help="Do only the I-th of N parts (run the others elsewhere)."
+    ),
+) -> None:
+    """Hide the voices of a corpus: audio in, audio out, identities nowhere.
+
+    The result has new names for files and speakers, carries no tags, and can be resumed when interrupted: run the same
+    command again. Failed files are rows, never silently dropped; the exit code is then 1.
+
+    Examples:
+
+        personare anonymize recordings/ anonymous/ --method mcadams --jobs 2
+
+        personare anonymize recordings/ anonymous/ --set "alpha=[0.5, 0.9]" --key secret.key
+    """
+    from personare.core.config import coerce
+    from personare.corpora import read_corpus
+    from personare.engine import engine_for, shard_of
+    from personare.studies import anonymize as study
+
+    recipe = study.Recipe(
+        method, parse_settings(settings), coerce(level, Literal["speaker", "utterance"], where="--level")
+    )
+    reading = read_corpus(source, layout=layout)
+    corpus = reading.corpus
+    typer.echo(f"{source}: {reading.layout}, {len(corpus.speakers)} speakers, {len(corpus)} utterances", err=True)
+    with show.progress("anonymizing", len(corpus)) as tick:
+        summary = study.anonymize(
+            corpus,
+            target,
+            recipe,
+            engine=engine_for(jobs),
+            key_file=key,
+            file_format=coerce(file_format, Literal["flac", "wav"], where="--format"),
+            names=coerce(names, Literal["tokens", "keep"], where="--names"),
+            keep=(lambda items: shard_of(shard, items, name=lambda i: i.utterance)) if shard else (lambda items: items),
+            watch=lambda _: tick(1),
+        )
+    show.failures(summary.failures)
+    show.table(
+        f"{method} -> {target}",
+        ["done", "kept from before", "failed", "hours", "real-time factor"],
+        [
+            [
+                str(summary.done),
+                str(summary.kept),
+                str(summary.failed),
+                f"{summary.speech_s / 3600:.3f}",
+                f"{summary.real_time_factor:.4f}" if summary.speech_s else "-",
+            ]
+        ],
+    )
+    typer.echo(f"stays in the house: {study.private_folder(target)}")
+    if summary.failed:
+        raise typer.Exit(1)

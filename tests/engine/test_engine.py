@@ -1,0 +1,142 @@
+"""Engines: one result per item, errors as rows, bounded in flight, one thread per worker, a clean end on Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from personare.core.errors import AudioError, ConfigError
+from personare.engine import Engine, Here, Pool, engine_for, shard_of
+
+ENGINES = [Here(), Pool(2)]
+
+
+def work(number: int) -> int:
+    if number == 3:
+        raise AudioError("three.wav: holds no samples")
+    if number == 5:
+        raise ValueError("five\nis odd")
+    return number * number
+
+
+def slow_first(number: int) -> int:
+    time.sleep(1.0 if number == 0 else 0.0)
+    return number
+
+
+def die(number: int) -> int:
+    if number == 1:
+        os._exit(9)
+    return number
+
+
+def threads(_: int) -> str:
+    return os.environ.get("OMP_NUM_THREADS", "")
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("ordered", [True, False])
+def test_one_result_per_item_and_failures_are_rows(engine: Engine, ordered: bool) -> None:
+    results = list(engine.map(work, range(12), ordered=ordered))
+    if ordered:
+        assert [r.index for r in results] == list(range(12))
+    by_item = {r.item: r for r in results}
+    assert len(by_item) == 12 and all(by_item[n].value == n * n for n in range(12) if n not in (3, 5))
+    assert by_item[3].error == "three.wav: holds no samples" and not by_item[3].ok
+    assert by_item[5].error == "ValueError: five is odd"
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda e: type(e).__name__)
+def test_no_items_no_results(engine: Engine) -> None:
+    assert list(engine.map(work, [])) == []
+
+
+def test_as_completed_does_not_wait_for_the_slow_one() -> None:
+    assert [r.value for r in Pool(2).map(slow_first, range(4), ordered=False)][-1] == 0
+
+
+def test_items_in_flight_are_bounded() -> None:
+    taken = 0
+
+    def items() -> Iterator[int]:
+        nonlocal taken
+        for number in range(1000):
+            taken += 1
+            yield number
+
+    stream = Pool(2).map(work, items())
+    next(stream)
+    assert taken <= 2 * 4 + 1
+    stream.close()  # type: ignore[attr-defined]
+
+
+def test_workers_have_one_thread_and_the_parent_keeps_its_own() -> None:
+    before = os.environ.get("OMP_NUM_THREADS")
+    assert {r.value for r in Pool(2).map(threads, range(4))} == {"1"}
+    assert os.environ.get("OMP_NUM_THREADS") == before
+
+
+def test_a_dead_worker_is_a_row_for_each_item_it_held() -> None:
+    results = list(Pool(1).map(die, range(6)))
+    assert len(results) == 6 and "worker process died" in (results[1].error or "")
+
+
+def test_what_cannot_be_pickled_is_a_row() -> None:
+    results = list(Pool(1).map(lambda n: n, range(2)))
+    assert len(results) == 2 and all(r.error for r in results)
+
+
+def test_ctrl_c_ends_at_once_and_leaves_no_worker() -> None:
+    program = (
+        "import sys, time\n"
+        f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        "from test_engine import sleepy\n"
+        "from personare.engine import Pool\n"
+        "if __name__ == '__main__':\n"
+        "    print('ready', flush=True)\n"
+        "    for r in Pool(2).map(sleepy, range(50)): print(r.value, flush=True)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    workers = [int(process.stdout.readline().split()[-1]) for _ in range(2) if process.stdout.readline()]
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=20)
+    assert time.monotonic() - began < 15 and process.returncode != 0
+    for pid in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def sleepy(number: int) -> int:
+    time.sleep(0.2 if number < 2 else 30.0)
+    return os.getpid()
+
+
+def test_jobs_choose_the_engine() -> None:
+    assert engine_for(1) == Here() and engine_for(3) == Pool(3)
+    with pytest.raises(ConfigError):
+        engine_for(0)
+
+
+@given(st.integers(1, 7), st.sets(st.text(max_size=5), max_size=40))
+def test_shards_are_a_partition(count: int, names: set[str]) -> None:
+    everyone = sorted(names)
+    shards = [shard_of(f"{i}/{count}", everyone, name=str) for i in range(1, count + 1)]
+    assert sorted(name for shard in shards for name in shard) == everyone
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2", "1/2/3"])
+def test_bad_shards(text: str) -> None:
+    with pytest.raises(ConfigError, match="must be i/n"):
+        shard_of(text, ["a"], name=str)
