@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -97,18 +98,16 @@ def test_what_cannot_be_pickled_is_a_row() -> None:
 def test_ctrl_c_ends_at_once_and_leaves_no_worker() -> None:
     program = (
         "import sys, time\n"
-        f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from test_engine import sleepy\n"
         "from personare.engine import Pool\n"
         "if __name__ == '__main__':\n"
-        "    print('ready', flush=True)\n"
         "    for r in Pool(2).map(sleepy, range(50)): print(r.value, flush=True)\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", program]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
-    workers = [int(process.stdout.readline().split()[-1]) for _ in range(2) if process.stdout.readline()]
+    workers = [int(process.stdout.readline()) for _ in range(2)]
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     process.wait(timeout=20)
