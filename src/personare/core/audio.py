@@ -182,6 +182,17 @@ def write(path: Path, channels: Audio | Sequence[Audio], *, encoding: Encoding =
             file.write(data[first : first + _BLOCK_FRAMES])
 
 
+def encode_flac(audio: Audio) -> bytes:
+    """Encode to 16-bit FLAC in memory, for pages that carry their sounds inside."""
+    import io
+
+    import soundfile
+
+    stream = io.BytesIO()
+    soundfile.write(stream, quantize(audio.samples, bits=16), audio.rate_hz, format="FLAC", subtype="PCM_16")
+    return stream.getvalue()
+
+
 def _checked_frames(path: Path, tracks: Sequence[Audio]) -> NDArray[np.float32]:
     if not tracks or not len(tracks[0].samples):
         raise AudioError(f"{path}: nothing to write (no samples)")

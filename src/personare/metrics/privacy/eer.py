@@ -37,6 +37,7 @@ CARD = MetricCard(
     cite="brummer2010thesis; vauquier2025legal",
     reading="share of wrong answers of an attacker whose two kinds of error are equally frequent; 0.5 is guessing",
     caution="an average over all speakers and one threshold: one person may be exposed while the EER looks safe",
+    unit="%",
 )
 KALDI_CARD = MetricCard(
     name="eer_kaldi",
@@ -47,6 +48,7 @@ KALDI_CARD = MetricCard(
     cite="povey2011kaldi; tomashenko2022voiceprivacy",
     reading="as published by VoicePrivacy 2020 and 2022; compare only with numbers of the same definition",
     caution="above 0.5 the attacker could turn the answers around: it does not mean more privacy than 0.5",
+    unit="%",
 )
 
 

@@ -12,6 +12,7 @@ speaker). The interval treats the enrolled people as given and the tested speake
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,10 +37,12 @@ CARD = MetricCard(
     cite="vauquier2025legal, eq. 3-4",
     reading="The attacker says: of these N' people, this recording is of that one. This is how often that is right.",
     caution="Depends on N': compare only at the same number of enrolled speakers; chance is 1/N'.",
+    unit="%",
 )
 
 PAPER_DRAWS = 5
 CHUNK_CELLS = 4_000_000
+NEGLIGIBLE = 1e-25
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,19 +200,29 @@ def link_probability(strangers: ArrayLike, *, enrolled: int, sizes: Sequence[int
 def exact_curve(strangers: ArrayLike, *, enrolled: int) -> NDArray[np.float64]:
     """Return the exact linkability for every N' = 1, 2, ..., n at once [n], by Horner's rule over the histogram of b.
 
+    Shares below 1e-25 are left out.
+
     >>> exact_curve([0, 1, 2], enrolled=3).round(3)
     array([1.   , 0.5  , 0.333])
     """
     b = checked_counts(strangers, enrolled=enrolled)
     share = np.bincount(b) / len(b)
-    others = np.arange(enrolled, dtype=np.float64)  # N' - 1
+    left = np.arange(enrolled - 1, -1, -1, dtype=np.float64)
     curve = np.zeros(enrolled)
     for i in range(len(share) - 1, -1, -1):
-        reach = curve[: enrolled - i]  # with more others than this, the i best strangers are never all absent
+        reach = curve[: _sizes_reached(i, enrolled)]
         if i < enrolled - 1:
-            reach *= 1.0 - others[: enrolled - i] / (enrolled - 1 - i)
+            reach *= left[i : i + len(reach)]  # (n - N' - i) / (n - 1 - i)
+            reach /= enrolled - 1 - i
         reach += share[i]
     return curve
+
+
+def _sizes_reached(i: int, enrolled: int) -> int:
+    """Count the sizes at which i strangers can all be absent with a probability above NEGLIGIBLE."""
+    if i == 0 or i == enrolled - 1:
+        return enrolled - i
+    return min(enrolled - i, 2 + int(math.log(NEGLIGIBLE) / math.log1p(-i / (enrolled - 1))))
 
 
 def checked_counts(strangers: ArrayLike, *, enrolled: int) -> NDArray[np.int64]:
