@@ -51,7 +51,7 @@ def stranger_counts(
         checked_speakers(test_speakers, rows=len(test), of="test"),
         checked_speakers(enroll_speakers, rows=len(enroll), of="enrolment"),
     )
-    people = np.ascontiguousarray(unit_rows(enroll, dtype=np.float32).T)
+    people = unit_rows(enroll, dtype=np.float32).T
     counts = np.empty(len(test), dtype=np.int64)
     step = max(1, min(len(test), BLOCK_CELLS // len(enroll)))
     scores = np.empty((step, len(enroll)), dtype=np.float32)
