@@ -38,8 +38,9 @@ def _root(
 
 def _join() -> None:
     """Let each file add its commands; kept in one place so that the order of the help page is visible."""
-    from personare.cli import anonymize, methods, models
+    from personare.cli import anonymize, methods, models, voices
 
+    app.command()(voices.voices)
     app.command()(anonymize.anonymize)
     app.command()(methods.methods)
 

@@ -1,0 +1,54 @@
+"""personare voices: make a corpus of invented speakers, for demos, recipes and tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from personare.cli import show
+
+
+def voices(
+    target: Path = typer.Argument(..., metavar="DST", help="A new folder, or one this command was making."),
+    speakers: int = typer.Option(20, min=1, help="How many speakers, female and male in turn (182 at most)."),
+    utterances: int = typer.Option(8, min=1, help="How many sentences each of them reads (250 at most)."),
+    seed: int = typer.Option(1, help="Who they are and what they read; the same seed gives the same corpus."),
+    jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes speak at once (0.5 GB each)."),
+    rate: int = typer.Option(16_000, metavar="HZ", help="Sample rate of the files."),
+) -> None:
+    """Make a corpus of invented speakers who read our own sentences: no person's voice is in it.
+
+    The first 28 or so are the offline voices themselves, the others are mixtures of two of them. Words and genders are
+    known (manifest.parquet). Clips are kept in the cache folder, so that making the same corpus again takes a second.
+    Run the same command again when it was interrupted. Failed clips are rows in failures.tsv; the exit code is then 1.
+
+    Examples:
+
+        personare voices voices/
+
+        personare voices many/ --speakers 60 --utterances 20 --seed 7 --jobs 4
+    """
+    from personare.engine import engine_for
+    from personare.studies.voices import Wanted, make_voices
+
+    wanted = Wanted(speakers, utterances, seed, rate)
+    with show.progress("speaking", speakers * utterances) as tick:
+        summary = make_voices(target, wanted, engine=engine_for(jobs), watch=lambda _: tick(1))
+    show.failures(summary.failures)
+    show.table(
+        f"voices -> {target}",
+        ["speakers", "utterances", "minutes", "kept from before", "failed", "real-time factor"],
+        [
+            [
+                str(summary.speakers),
+                str(summary.done),
+                f"{summary.speech_s / 60:.1f}",
+                str(summary.kept),
+                str(summary.failed),
+                f"{summary.real_time_factor:.2f}" if summary.made_s else "-",
+            ]
+        ],
+    )
+    if summary.failed:
+        raise typer.Exit(1)

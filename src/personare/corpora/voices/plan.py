@@ -1,0 +1,117 @@
+"""Who the invented speakers are and what each of them reads: a pure plan, drawn from a seed, before any sound is made.
+
+Speakers alternate female and male. Each gender begins with Kokoro's own English voices and goes on with mixtures of two
+of them. Who ``v007`` is and what ``v007-03`` says depends on the seed alone, not on how many others are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from personare.core.errors import ConfigError
+from personare.core.seeding import Key, rng_for
+from personare.corpora.voices.text import Accent, sentences
+
+Gender = Literal["f", "m"]
+# The name tells: a/b = American/British, f/m = female/male. Clear readers first; nicole, who whispers, comes last.
+OWN_VOICES: dict[Gender, tuple[str, ...]] = {
+    "f": (
+        *("af_heart", "bf_emma", "af_bella", "af_sarah", "bf_isabella", "af_aoede", "af_kore", "bf_alice"),
+        *("af_alloy", "af_nova", "bf_lily", "af_jessica", "af_river", "af_sky", "af_nicole"),
+    ),
+    "m": (
+        *("am_michael", "bm_george", "am_fenrir", "am_puck", "bm_fable", "am_echo", "am_eric", "bm_lewis"),
+        *("am_liam", "am_onyx", "bm_daniel", "am_adam", "am_santa"),
+    ),
+}
+SHARE_RANGE = (0.4, 0.6)  # of the first voice in a mixture: the middle lies farthest from both
+PACE_RANGE = (0.95, 1.15)  # speaking rate, 1 is the voice's own
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """An invented person.
+
+    Parameters
+    ----------
+    name : ``v001``, ``v002``, ...
+    voices : the one or two of Kokoro's voices this one is made of; ``share`` is the first one's part.
+    pace : speaking rate, 1 is the voice's own.
+    """
+
+    name: str
+    gender: Gender
+    accent: Accent
+    voices: tuple[str, ...]
+    share: float
+    pace: float
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """One sentence read by one speaker: all that is needed to make its sound."""
+
+    name: str
+    speaker: Speaker
+    text: str
+    phonemes: str
+
+
+def most_speakers() -> int:
+    """How many distinct speakers there can be, genders balanced.
+
+    >>> most_speakers()
+    182
+    """
+    return 2 * min(len(own) + len(own) * (len(own) - 1) // 2 for own in OWN_VOICES.values())
+
+
+def speaker(number: int, *, seed: int) -> Speaker:
+    """Invent the speaker with this number, from 1.
+
+    >>> speaker(1, seed=1).voices, speaker(2, seed=1).voices, len(speaker(41, seed=1).voices)
+    (('af_heart',), ('am_michael',), 2)
+    """
+    key, name = Key.from_seed(seed).child("voices"), f"v{number:03d}"
+    gender: Gender = "f" if number % 2 else "m"
+    rank, own = (number - 1) // 2, OWN_VOICES[gender]
+    chance = rng_for(key, "speaker", name)
+    share, pace = chance.uniform(*SHARE_RANGE), round(chance.uniform(*PACE_RANGE), 3)
+    if rank < len(own):
+        voices, share = (own[rank],), 1.0
+    else:
+        pairs = list(combinations(own, 2))
+        order = rng_for(key, "pairs", gender).permutation(len(pairs))
+        voices, share = pairs[order[rank - len(own)]], round(share, 3)
+    return Speaker(name, gender, "american" if voices[0].startswith("a") else "british", voices, share, pace)
+
+
+def plan(speakers: int, utterances: int, *, seed: int) -> list[Utterance]:
+    """Plan ``utterances`` different sentences for each of ``speakers`` people.
+
+    >>> [u.name for u in plan(2, 2, seed=1)]
+    ['v001-01', 'v001-02', 'v002-01', 'v002-02']
+    """
+    if not 1 <= speakers <= most_speakers():
+        raise ConfigError(f"speakers must be 1 to {most_speakers()}, not {speakers}; there are no more distinct voices")
+    if not 1 <= utterances <= len(sentences()):
+        raise ConfigError(
+            f"utterances must be 1 to {len(sentences())}, not {utterances}; nobody reads a sentence twice"
+        )
+    return [
+        utterance
+        for number in range(1, speakers + 1)
+        for utterance in _reading(speaker(number, seed=seed), utterances, seed)
+    ]
+
+
+def _reading(who: Speaker, count: int, seed: int) -> list[Utterance]:
+    """Choose what one speaker reads."""
+    order = rng_for(Key.from_seed(seed).child("voices"), "sentences", who.name).permutation(len(sentences()))
+    chosen = [sentences()[index] for index in order[:count]]
+    return [
+        Utterance(f"{who.name}-{place:02d}", who, sentence.text, sentence.phonemes(who.accent))
+        for place, sentence in enumerate(chosen, start=1)
+    ]
