@@ -1,0 +1,174 @@
+"""What every anonymizer promises, as clauses that take a method and fail when it breaks one.
+
+`test_contract.py` holds every name of the catalog to every clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from personare.core.audio import Audio
+from personare.core.errors import PersonareError
+from personare.core.protocols import Anonymizer
+
+RATE_HZ = 16_000
+
+
+def voice(seconds: float, *, rate_hz: int = RATE_HZ, pitch_hz: float = 120.0, peak: float = 0.5) -> Audio:
+    """Make a buzz with four moving resonances and pauses: enough like speech to be analysed as speech."""
+    count = max(1, round(seconds * rate_hz))
+    t = np.arange(count) / rate_hz
+    phase = np.cumsum(pitch_hz * (1 + 0.1 * np.sin(2 * np.pi * 0.7 * t))) / rate_hz
+    sound = np.zeros(count)
+    for k in range(1, int(min(4000, 0.45 * rate_hz) / pitch_hz)):
+        f = k * pitch_hz
+        formants = ((500 + 150 * np.sin(3 * t), 80), (1500 + 300 * np.sin(2 * t), 120), (2500, 160), (3500, 200))
+        strength = sum(1 / (1 + ((f - centre) / width) ** 2) for centre, width in formants)
+        sound += strength * np.sin(2 * np.pi * k * phase) / k
+    sound *= np.clip(2 * np.sin(2 * np.pi * 1.3 * t + 0.5), 0, 1)  # syllables with true silence between
+    sound += 1e-4 * np.random.default_rng(5).normal(size=count) * (sound != 0)
+    return Audio((peak * sound / np.abs(sound).max()).astype(np.float32), rate_hz)
+
+
+def hide(method: Anonymizer, audio: Audio, seed: int = 7) -> NDArray[np.float32]:
+    return method(audio, rng=np.random.default_rng(seed)).samples
+
+
+def level_db(samples: NDArray[np.float32]) -> float:
+    return float(10 * np.log10(np.mean(np.square(samples.astype(np.float64)))))
+
+
+def same_key_same_sound(method: Anonymizer) -> None:
+    audio = voice(1.0)
+    assert np.array_equal(hide(method, audio), hide(method, audio))
+
+
+def sound_changes(method: Anonymizer) -> None:
+    audio = voice(1.0)
+    difference = hide(method, audio) - audio.samples
+    assert level_db(difference) > level_db(audio.samples) - 20
+
+
+def input_is_untouched(method: Anonymizer) -> None:
+    audio = voice(0.5)
+    before = audio.samples.copy()
+    audio.samples.flags.writeable = False
+    hide(method, audio)
+    assert np.array_equal(audio.samples, before)
+
+
+def length_and_rate_are_kept(method: Anonymizer) -> None:
+    for rate_hz in (8_000, 11_025, 16_000, 22_050, 44_100, 48_000):
+        audio = voice(0.5, rate_hz=rate_hz)
+        result = method(audio, rng=np.random.default_rng(1))
+        assert (len(result.samples), result.rate_hz) == (len(audio.samples), rate_hz)
+        assert np.isfinite(result.samples).all()
+
+
+def silence_stays_silent(method: Anonymizer) -> None:
+    for count in (1, 100, 16_000):
+        assert not hide(method, Audio(np.zeros(count, dtype=np.float32), RATE_HZ)).any()
+
+
+def silence_within_speech_stays_silent(method: Anonymizer) -> None:
+    audio = voice(1.0)
+    gap = np.zeros(RATE_HZ, dtype=np.float32)
+    result = hide(method, Audio(np.concatenate([audio.samples, gap, audio.samples]), RATE_HZ))
+    assert np.abs(result[RATE_HZ + 1600 : 2 * RATE_HZ - 1600]).max() < 1e-4
+
+
+def short_clips_survive(method: Anonymizer) -> None:
+    for count in (1, 2, 3, 10, 79, 80, 159, 160, 161, 319, 320, 321, 1000):
+        audio = Audio(voice(0.4).samples[2000 : 2000 + count], RATE_HZ)
+        result = hide(method, audio)
+        assert len(result) == count
+        assert np.isfinite(result).all()
+        assert np.abs(result).max() <= 1.0
+
+
+def first_samples_are_not_zeroed(method: Anonymizer) -> None:
+    audio = Audio(voice(1.0).samples[1600:].copy(), RATE_HZ)
+    first = slice(0, RATE_HZ // 100)
+    assert level_db(hide(method, audio)[first]) > level_db(audio.samples[first]) - 12
+
+
+def loud_sound_stays_within_full_scale(method: Anonymizer) -> None:
+    loud = voice(1.0, peak=1.0)
+    clipped = Audio(np.clip(loud.samples * 20, -1, 1), RATE_HZ)
+    noise = Audio(np.random.default_rng(3).choice(np.array([-1, 1], dtype=np.float32), RATE_HZ), RATE_HZ)
+    for audio in (loud, clipped, noise):
+        result = hide(method, audio)
+        assert np.isfinite(result).all()
+        assert np.abs(result).max() <= 1.0
+
+
+def level_is_kept(method: Anonymizer) -> None:
+    for pitch_hz in (100.0, 220.0):
+        for peak in (0.5, 0.01):
+            audio = voice(3.0, pitch_hz=pitch_hz, peak=peak)
+            assert abs(level_db(hide(method, audio)) - level_db(audio.samples)) < 1.0
+
+
+def strange_sounds_survive(method: Anonymizer) -> None:
+    t = np.arange(RATE_HZ // 2) / RATE_HZ
+    rng = np.random.default_rng(2)
+    strange = {
+        "constant": np.full(len(t), 0.5),
+        "tone": 0.5 * np.sin(2 * np.pi * 440 * t),
+        "nyquist": 0.5 * np.cos(np.pi * np.arange(len(t))),
+        "click": np.eye(1, len(t), 4000)[0],
+        "noise": rng.uniform(-1, 1, len(t)),
+        "8 bit": np.round(voice(0.5).samples * 127) / 128,
+        "tiny": 1e-30 * rng.normal(size=len(t)),
+        "speech on a constant": voice(0.5).samples * 0.5 + 0.4,
+    }
+    for name, samples in strange.items():
+        result = hide(method, Audio(samples.astype(np.float32), RATE_HZ))
+        assert np.isfinite(result).all(), name
+        assert np.abs(result).max() <= 1.0, name
+
+
+def nan_is_refused(method: Anonymizer) -> None:
+    for bad in (np.nan, np.inf):
+        samples = voice(0.2).samples.copy()
+        samples[1234] = bad
+        with pytest.raises(PersonareError, match="NaN or infinite"):
+            hide(method, Audio(samples, RATE_HZ))
+
+
+def nothing_gives_nothing(method: Anonymizer) -> None:
+    assert len(hide(method, Audio(np.zeros(0, dtype=np.float32), RATE_HZ))) == 0
+
+
+def ten_minutes_survive(method: Anonymizer) -> None:
+    minute = voice(60.0, rate_hz=8_000)
+    audio = Audio(np.tile(minute.samples, 10), 8_000)
+    result = hide(method, audio)
+    assert len(result) == len(audio.samples)
+    assert np.isfinite(result).all()
+    assert np.abs(result).max() <= 1.0
+
+
+CLAUSES: dict[str, Callable[[Anonymizer], None]] = {
+    clause.__name__: clause
+    for clause in (
+        same_key_same_sound,
+        sound_changes,
+        input_is_untouched,
+        length_and_rate_are_kept,
+        silence_stays_silent,
+        silence_within_speech_stays_silent,
+        short_clips_survive,
+        first_samples_are_not_zeroed,
+        loud_sound_stays_within_full_scale,
+        level_is_kept,
+        strange_sounds_survive,
+        nan_is_refused,
+        nothing_gives_nothing,
+        ten_minutes_survive,
+    )
+}
