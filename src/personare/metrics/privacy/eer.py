@@ -20,8 +20,8 @@ import numpy as np
 from personare.core.findings import Estimate, MetricCard
 from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
 from personare.metrics.privacy.levels import checked, levels_of
-from personare.metrics.privacy.pav import pav_counts
-from personare.metrics.privacy.redraws import redrawn_levels, speaker_levels, speaker_numbers
+from personare.metrics.privacy.pav import hull_of_levels
+from personare.metrics.privacy.redraws import level_estimate, speaker_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -64,11 +64,8 @@ def rocch_eer(targets: ArrayLike, nontargets: ArrayLike) -> float:
 
 def eer_of_levels(targets: Any, nontargets: Any) -> float:
     """Compute the ROCCH-EER from the weight of both classes at each level, lowest scores first."""
-    t, n = pav_counts(targets, nontargets)
-    # Corners of the hull when the threshold rises past each block: P_miss grows, P_fa = 1 - rejected falls.
-    miss = np.append(0.0, np.cumsum(t) / t.sum())
-    rejected = np.append(0.0, np.cumsum(n) / n.sum())
-    excess = miss + rejected - 1.0
+    miss, false_alarm = hull_of_levels(targets, nontargets)
+    excess = miss - false_alarm
     after = int(np.searchsorted(excess, 0.0))
     part = -excess[after - 1] / (excess[after] - excess[after - 1])
     return float(min(0.5, miss[after - 1] + part * (miss[after] - miss[after - 1])))
@@ -93,8 +90,17 @@ def rocch_eer_estimate(
     >>> print(rocch_eer_estimate([1, 2], [0, 0], target_speakers=["a", "b"], nontarget_speakers=["a", "b"], rng=rng))
     0 [0, 0] (n=2)
     """
-    counts = speaker_levels(targets, nontargets, target_speakers=target_speakers, nontarget_speakers=nontarget_speakers)
-    return redrawn_levels(counts, [eer_of_levels], rng=rng, resamples=resamples, level=level, bounds=[CARD.bounds])[0]
+    return level_estimate(
+        eer_of_levels,
+        targets,
+        nontargets,
+        bounds=CARD.bounds,
+        target_speakers=target_speakers,
+        nontarget_speakers=nontarget_speakers,
+        rng=rng,
+        resamples=resamples,
+        level=level,
+    )
 
 
 def kaldi_eer(targets: ArrayLike, nontargets: ArrayLike) -> float:

@@ -42,6 +42,13 @@ def pav_counts(targets: Weights, nontargets: Weights) -> tuple[Any, Any]:
     return np.add.reduceat(t, starts), np.add.reduceat(n, starts)
 
 
+def hull_of_levels(targets: Weights, nontargets: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give P_miss (rising) and P_fa (falling) at each corner of the hull, as the threshold rises past the blocks."""
+    t, n = pav_counts(targets, nontargets)
+    n_left = np.append(n[::-1].cumsum()[::-1], 0)
+    return np.append(0.0, np.cumsum(t) / t.sum()), n_left / n_left[0]
+
+
 def pav_levels(levels: Levels) -> Levels:
     """Join levels into PAV blocks: the same trials, in as few levels as the best rising map has values."""
     starts = pav_starts(levels.targets, levels.nontargets)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, Unpack
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from personare.core.errors import MetricError
 from personare.core.findings import Estimate
 from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many
 from personare.metrics.privacy.levels import checked, levels_of
+from personare.metrics.privacy.pav import pav_counts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 CELLS_AT_ONCE = 4_000_000
 LevelStatistic = Callable[[Any, Any], float]
-"""A number made of the target and nontarget weight of each level, lowest scores first; each class has some weight."""
+"""A number made of the target and nontarget weight of each level, lowest scores first, which PAV does not change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,34 +66,54 @@ def speaker_numbers(
     return number[:targets], number[targets:], len(known)
 
 
-def redrawn_levels(
-    counts: SpeakerLevels,
-    statistics: Sequence[LevelStatistic],
-    *,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    bounds: Sequence[tuple[float, float]],
-) -> list[Estimate]:
-    """Estimate several level statistics from the same redraws of the speakers; n is the number of speakers.
+class BySpeaker(TypedDict):
+    """What every interval over speakers asks for: one speaker id per trial, chance, how many redraws, how sure."""
 
-    A redraw in which a class has no trial left is not counted.
+    target_speakers: ArrayLike
+    nontarget_speakers: ArrayLike
+    rng: np.random.Generator
+    resamples: NotRequired[int]
+    level: NotRequired[float]
+
+
+def level_estimate(
+    statistic: LevelStatistic,
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    bounds: tuple[float, float],
+    **how: Unpack[BySpeaker],
+) -> Estimate:
+    """Estimate one level statistic with an interval over redrawn speakers; n is the number of speakers."""
+    counts = speaker_levels(
+        targets,
+        nontargets,
+        target_speakers=how["target_speakers"],
+        nontarget_speakers=how["nontarget_speakers"],
+    )
+    return bootstrap_many(
+        level_values(counts, [statistic]),
+        speakers=counts.speakers,
+        rng=how["rng"],
+        resamples=how.get("resamples", RESAMPLES),
+        level=how.get("level", LEVEL),
+        centred=True,
+        bounds=[bounds],
+    )[0]
+
+
+def level_values(counts: SpeakerLevels, statistics: Sequence[LevelStatistic]) -> Callable[[Floats], Floats]:
+    """Make the function a bootstrap calls: how often each speaker was drawn -> the statistics, [rows, statistics].
+
+    A redraw in which a class has no trial left gives NaN, and is not counted.
     """
+    rows = max(1, CELLS_AT_ONCE // max(1, counts.targets.shape[0]))
 
     def values(drawn: Floats) -> Floats:
-        rows = max(1, CELLS_AT_ONCE // max(1, counts.targets.shape[0]))
         parts = [_evaluated(counts, statistics, drawn[i : i + rows]) for i in range(0, len(drawn), rows)]
         return np.concatenate(parts)
 
-    return bootstrap_many(
-        values,
-        speakers=counts.speakers,
-        rng=rng,
-        resamples=resamples,
-        level=level,
-        centred=True,
-        bounds=list(bounds),
-    )
+    return values
 
 
 def _evaluated(counts: SpeakerLevels, statistics: Sequence[LevelStatistic], drawn: Floats) -> Floats:
@@ -100,7 +121,8 @@ def _evaluated(counts: SpeakerLevels, statistics: Sequence[LevelStatistic], draw
     n = np.ascontiguousarray((counts.nontargets @ drawn.T).T)
     found = np.full((len(drawn), len(statistics)), math.nan)
     for row in np.flatnonzero(t.any(axis=1) & n.any(axis=1)):
-        found[row] = [statistic(t[row], n[row]) for statistic in statistics]
+        blocks = pav_counts(t[row], n[row])  # once for all of them: PAV of PAV blocks changes nothing
+        found[row] = [statistic(*blocks) for statistic in statistics]
     return found
 
 

@@ -1,0 +1,149 @@
+"""Cost of log-likelihood ratios (Cllr): how many bits of doubt the scores leave, or add when they mislead.
+
+Cllr     = 1/2 [ mean_targets log2(1 + e^-s) + mean_nontargets log2(1 + e^s) ]          [brummer2006cllr, eq. 22]
+min Cllr = Cllr of the oracle-calibrated scores (PAV)                        [tomashenko2022voiceprivacy, sec. 2.3.1]
+calibration loss = Cllr - min Cllr
+
+Scores count as natural-log likelihood ratios. An attacker who always says 0 has Cllr 1; wrong confidence costs more.
+Deviations: log(1 + e^x) never overflows; ties are pooled in PAV. With x and y the shares of targets and nontargets in
+each PAV block, min Cllr is written as 1/2 sum x log2((x + y) / x) + y log2((x + y) / y): the same number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from personare.core.findings import Estimate, MetricCard
+from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many, speaker_bootstrap
+from personare.metrics.privacy.levels import checked, levels_of
+from personare.metrics.privacy.pav import pav_counts
+from personare.metrics.privacy.redraws import BySpeaker, level_estimate, level_values, speaker_levels, speaker_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+CARD = MetricCard(
+    name="cllr",
+    title="Cllr",
+    better="higher",
+    bounds=(0.0, math.inf),
+    chance=None,
+    cite="brummer2006cllr, eq. 22",
+    reading="bits the attacker still lacks when the scores are taken at their word; 1 is no information",
+    caution="large values mean badly calibrated scores, not privacy: the attacker can calibrate; read min Cllr",
+    unit="bit",
+)
+MIN_CARD = MetricCard(
+    name="min_cllr",
+    title="min Cllr (PAV)",
+    better="higher",
+    bounds=(0.0, 1.0),
+    chance=1.0,
+    cite="brummer2006cllr; tomashenko2022voiceprivacy, sec. 2.3.1",
+    reading="bits the attacker still lacks after the best calibration, at even odds; 1 is no information",
+    caution="the calibration knows the labels: with few trials noise alone lowers it",
+    unit="bit",
+)
+LOSS_CARD = MetricCard(
+    name="calibration_loss",
+    title="Calibration loss (Cllr - min Cllr)",
+    better="higher",
+    bounds=(0.0, math.inf),
+    chance=None,
+    cite="brummer2006cllr; tomashenko2022voiceprivacy, sec. 2.3.1",
+    reading="bits lost because the scores are no honest likelihood ratios",
+    caution="no protection: an attacker removes it by calibrating",
+    unit="bit",
+)
+
+
+def cllr(targets: ArrayLike, nontargets: ArrayLike) -> float:
+    """Compute Cllr of scores that are natural-log likelihood ratios.
+
+    >>> cllr([0, 0], [0]), round(cllr([-1e9], [0]), 1)
+    (1.0, 721347520.9)
+    """
+    t, n = checked(targets, "target"), checked(nontargets, "nontarget")
+    return float(_doubt(-t).mean() + _doubt(n).mean()) / 2
+
+
+def min_cllr(targets: ArrayLike, nontargets: ArrayLike) -> float:
+    """Compute Cllr after oracle calibration.
+
+    >>> min_cllr([1, 2], [0, -1]), min_cllr([0, 0], [0])
+    (0.0, 1.0)
+    """
+    levels = levels_of(targets, nontargets)
+    return min_cllr_of_levels(levels.targets, levels.nontargets)
+
+
+def calibration_loss(targets: ArrayLike, nontargets: ArrayLike) -> float:
+    """Compute how much of Cllr an attacker removes by calibrating."""
+    return cllr(targets, nontargets) - min_cllr(targets, nontargets)
+
+
+def min_cllr_of_levels(targets: Any, nontargets: Any) -> float:
+    """Compute min Cllr from the weight of both classes at each level, lowest scores first."""
+    t, n = pav_counts(targets, nontargets)
+    x, y = t / t.sum(), n / n.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits = np.where(x > 0, x * np.log2(1 + y / x), 0.0).sum() + np.where(y > 0, y * np.log2(1 + x / y), 0.0).sum()
+    return float(min(1.0, bits / 2))
+
+
+def cllr_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
+    """Compute Cllr with an interval over redrawn speakers; n = speakers."""
+    values, speakers = cllr_values(targets, nontargets, how["target_speakers"], how["nontarget_speakers"])
+    resamples, level = how.get("resamples", RESAMPLES), how.get("level", LEVEL)
+    return speaker_bootstrap(values, speakers=speakers, rng=how["rng"], resamples=resamples, level=level)
+
+
+def min_cllr_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
+    """Compute min Cllr with an interval over redrawn speakers; n = speakers."""
+    return level_estimate(min_cllr_of_levels, targets, nontargets, bounds=MIN_CARD.bounds, **how)
+
+
+def calibration_loss_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
+    """Compute Cllr - min Cllr with an interval over redrawn speakers; n = speakers."""
+    who = {"target_speakers": how["target_speakers"], "nontarget_speakers": how["nontarget_speakers"]}
+    actual, speakers = cllr_values(targets, nontargets, **who)
+    least = level_values(speaker_levels(targets, nontargets, **who), [min_cllr_of_levels])
+    return bootstrap_many(
+        lambda drawn: actual(drawn)[:, None] - least(drawn),
+        speakers=speakers,
+        rng=how["rng"],
+        resamples=how.get("resamples", RESAMPLES),
+        level=how.get("level", LEVEL),
+        centred=True,
+        bounds=[LOSS_CARD.bounds],
+    )[0]
+
+
+def cllr_values(
+    targets: ArrayLike, nontargets: ArrayLike, target_speakers: ArrayLike, nontarget_speakers: ArrayLike
+) -> tuple[Callable[[Floats], Floats], int]:
+    """Make the function a bootstrap calls, [rows, speakers] -> [rows], from sums per speaker; tell the speakers."""
+    t, n = checked(targets, "target"), checked(nontargets, "nontarget")
+    t_who, n_who, speakers = speaker_numbers(target_speakers, nontarget_speakers, len(t), len(n))
+    sums = [np.bincount(w, d, minlength=speakers) for w, d in ((t_who, _doubt(-t)), (n_who, _doubt(n)))]
+    counts = [np.bincount(w, minlength=speakers) for w in (t_who, n_who)]
+
+    def values(drawn: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means = [(drawn @ s) / (drawn @ c) for s, c in zip(sums, counts, strict=True)]
+        return np.asarray(means[0] + means[1]) / 2
+
+    return values, speakers
+
+
+def _doubt(x: Any) -> Floats:
+    """Compute log2(1 + e^x) without overflow."""
+    size = np.abs(x, dtype=np.float64)
+    found: Floats = (np.maximum(x, 0) + np.log1p(np.exp(-size))) / math.log(2)
+    return found

@@ -1,0 +1,146 @@
+"""Global linkability D_sys: how far a score lets the attacker say "the same person" rather than "two persons".
+
+D(s)  = 2 w LR(s) / (1 + w LR(s)) - 1 where w LR(s) > 1, else 0;  LR(s) = p(s | mated) / p(s | non-mated)
+D_sys = integral of D(s) p(s | mated) ds                               [gomezbarrero2018unlinkability, eq. 6-7]
+
+w is the ratio of the priors of mated (target) and non-mated (nontarget) trials. Two estimators of the same number:
+
+dsys_reference  histograms of min(n_t / 10, 100) bins and the trapezoid rule, as in the code behind published values
+                [maouche2020linkability].                Pure noise gives about 0.06 at challenge sizes, perfect separation never 1.
+dsys            LR by PAV, the mean of D over targets, and what shuffled labels give taken out:
+                (D - D_shuffled) / (1 - D_shuffled), not below 0. Noise tends to 0, perfect separation gives 1.
+
+Deviations: ``dsys_reference`` refuses fewer than 20 targets and scores that are all equal, where the public code
+silently gives 0 or NaN. ``dsys`` assumes that higher scores never mean less likely the same speaker, as all attackers
+here do; inverted scores give 0 where histograms would see them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from personare.core.errors import MetricError
+from personare.core.findings import Estimate, MetricCard
+from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
+from personare.metrics.privacy.chance import chance_levels
+from personare.metrics.privacy.levels import checked, levels_of
+from personare.metrics.privacy.pav import pav_counts
+from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, level_estimate, speaker_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+CARD = MetricCard(
+    name="dsys",
+    title="Linkability D_sys (PAV, chance taken out)",
+    better="lower",
+    bounds=(0.0, 1.0),
+    chance=0.0,
+    cite="gomezbarrero2018unlinkability, eq. 7",
+    reading="0: scores of one person look like scores of two; 1: the attacker can always tell",
+    caution="an average over target trials; assumes that higher scores mean more alike",
+)
+REFERENCE_CARD = MetricCard(
+    name="dsys_reference",
+    title="Linkability D_sys (reference histograms)",
+    better="lower",
+    bounds=(0.0, 1.0),
+    chance=None,
+    cite="maouche2020linkability",
+    reading="comparable with published D_sys values; depends on the number of target trials",
+    caution="pure noise gives about 0.06 and perfect separation less than 1; fewer than 20 targets are refused",
+)
+FEWEST_TARGETS = 20
+
+
+def dsys(targets: ArrayLike, nontargets: ArrayLike, *, rng: np.random.Generator, w: float = 1.0) -> float:
+    """Compute D_sys with chance taken out; ``rng`` shuffles the labels.
+
+    >>> dsys([2, 3], [0, 1], rng=np.random.default_rng(1)), dsys([0] * 9, [0] * 90, rng=np.random.default_rng(1))
+    (1.0, 0.0)
+    """
+    levels = levels_of(targets, nontargets)
+    return _without_chance(targets, nontargets, rng, w)(levels.targets, levels.nontargets)
+
+
+def dsys_estimate(targets: ArrayLike, nontargets: ArrayLike, *, w: float = 1.0, **how: Unpack[BySpeaker]) -> Estimate:
+    """Compute D_sys with chance taken out and an interval over redrawn speakers; n = speakers."""
+    statistic = _without_chance(targets, nontargets, how["rng"], w)
+    return level_estimate(statistic, targets, nontargets, bounds=CARD.bounds, **how)
+
+
+def dsys_of_levels(targets: Any, nontargets: Any, w: float = 1.0) -> float:
+    """Compute the plain PAV estimate, chance still in it, from the weight of both classes at each level."""
+    t, n = pav_counts(targets, nontargets)
+    x, y = w * t / t.sum(), n / n.sum()
+    linked = x > y
+    return float(min(1.0, (t[linked] / t.sum() * ((x - y) / (x + y))[linked]).sum()))
+
+
+def chance_corrected(chance: float, w: float = 1.0) -> LevelStatistic:
+    """Make the level statistic (D - chance) / (1 - chance), not below 0."""
+
+    def corrected(targets: Any, nontargets: Any) -> float:
+        return max(0.0, (dsys_of_levels(targets, nontargets, w) - chance) / (1 - chance)) if chance < 1 else 1.0
+
+    return corrected
+
+
+def dsys_reference(targets: ArrayLike, nontargets: ArrayLike, *, w: float = 1.0) -> float:
+    """Compute D_sys as the public reference does, to compare with published values."""
+    t, n = checked(targets, "target"), checked(nontargets, "nontarget")
+    edges = _edges(t, n)
+    return float(_histogram_dsys(np.histogram(t, edges)[0][None], np.histogram(n, edges)[0][None], edges, w)[0])
+
+
+def dsys_reference_estimate(
+    targets: ArrayLike, nontargets: ArrayLike, *, w: float = 1.0, **how: Unpack[BySpeaker]
+) -> Estimate:
+    """Compute the reference D_sys with an interval over redrawn speakers; the bins stay those of the data."""
+    t, n = checked(targets, "target"), checked(nontargets, "nontarget")
+    edges = _edges(t, n)
+    t_who, n_who, speakers = speaker_numbers(how["target_speakers"], how["nontarget_speakers"], len(t), len(n))
+    tables = [np.histogram2d(who, s, [np.arange(speakers + 1), edges])[0] for who, s in ((t_who, t), (n_who, n))]
+
+    def values(drawn: Floats) -> Floats:
+        return _histogram_dsys(drawn @ tables[0], drawn @ tables[1], edges, w)
+
+    resamples, level = how.get("resamples", RESAMPLES), how.get("level", LEVEL)
+    return speaker_bootstrap(
+        values, speakers=speakers, rng=how["rng"], resamples=resamples, level=level, centred=True, bounds=CARD.bounds
+    )
+
+
+def _without_chance(targets: ArrayLike, nontargets: ArrayLike, rng: np.random.Generator, w: float) -> LevelStatistic:
+    if not w > 0:
+        raise MetricError(f"the ratio of priors w is above 0, not {w}")
+    chance = chance_levels(targets, nontargets, [lambda t, n: dsys_of_levels(t, n, w)], rng=rng)[0]
+    return chance_corrected(chance, w)
+
+
+def _edges(t: Any, n: Any) -> Floats:
+    if len(t) < FEWEST_TARGETS:
+        rule = f"the reference D_sys needs at least {FEWEST_TARGETS} target trials, there are {len(t)}"
+        raise MetricError(f"{rule}; use the corrected estimator")
+    low, high = min(t.min(), n.min()), max(t.max(), n.max())
+    if low == high:
+        raise MetricError("the reference D_sys needs scores that differ; use the corrected estimator")
+    return np.linspace(low, high, min(len(t) // 10, 100) + 1)
+
+
+def _histogram_dsys(t_counts: Any, n_counts: Any, edges: Floats, w: float) -> Floats:
+    """Apply the reference's rule to counts per bin, [rows, bins]; NaN where a class is empty."""
+    width = edges[1] - edges[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y1 = t_counts / (t_counts.sum(axis=1, keepdims=True) * width)
+        y2 = n_counts / (n_counts.sum(axis=1, keepdims=True) * width)
+        ratio = w * np.where(y2 > 0, y1 / y2, 1.0)
+    d = np.where(ratio > 1, 2 * ratio / (1 + ratio) - 1, 0.0)
+    d = np.where((y2 == 0) & (y1 > 0), 1.0, d)
+    height = d * y1
+    found: Floats = (height[:, 1:] + height[:, :-1]).sum(axis=1) * width / 2  # trapezoids between bin centres
+    return found
