@@ -67,6 +67,7 @@ def anonymize(
     reading = read_corpus(source, layout=layout)
     corpus = reading.corpus
     typer.echo(f"{source}: {reading.layout}, {len(corpus.speakers)} speakers, {len(corpus)} utterances", err=True)
+    show.problems(reading.problems)
     with show.progress("anonymizing", len(corpus)) as tick:
         summary = study.anonymize(
             corpus,

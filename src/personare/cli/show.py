@@ -6,6 +6,10 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from personare.corpora.problems import Problem
 
 QUIET_SECONDS = 10.0
 
@@ -60,3 +64,9 @@ def failures(rows: Sequence[tuple[str, str]], *, most: int = 10) -> None:
         sys.stderr.write(f"failed: {name}: {reason}\n")
     if len(rows) > most:
         sys.stderr.write(f"failed: ... and {len(rows) - most} more\n")
+
+
+def problems(found: Sequence[Problem]) -> None:
+    """Print what is wrong with a corpus on stderr, one line per kind of problem."""
+    for problem in found:
+        sys.stderr.write(f"problem: {problem.line}\n")

@@ -22,7 +22,7 @@ from personare.anonymizers import anonymizer
 from personare.core.audio import probe, read_channels, write
 from personare.core.errors import PersonareError, TargetError
 from personare.core.files import write_text
-from personare.core.seeding import Key, load_key, load_or_make_key, rng_for, token_for
+from personare.core.seeding import Key, load_or_make_key, rng_for, token_for
 from personare.core.tables import Corpus
 from personare.engine import Engine, Result
 
@@ -157,7 +157,12 @@ def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format:
         raise TargetError(f"{target}: is a file; name a folder")
     if target.is_dir() and any(target.iterdir()) and not job_file.is_file():
         raise TargetError(f"{target}: is not empty and was not made by personare anonymize; name a new folder")
-    key = load_key(key_file) if key_file and key_file.exists() else load_or_make_key(key_file or private / "key")[0]
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        private.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise TargetError(f"{error.filename or target}: cannot be written ({error.strerror})") from None
+    key, _ = load_or_make_key(key_file or private / "key")
     job = {
         "method": recipe.method,
         "parameters": dict(recipe.parameters),
@@ -169,11 +174,6 @@ def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format:
     text = json.dumps(job, indent=2, sort_keys=True) + "\n"
     if job_file.is_file() and job_file.read_text(encoding="utf-8") != text:
         raise TargetError(f"{target}: was begun with other settings or another key; name a new folder or delete it")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        private.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise TargetError(f"{error.filename or target}: cannot be written ({error.strerror})") from None
     write_text(job_file, text)
     return key
 
