@@ -6,7 +6,7 @@ D_sys = integral of D(s) p(s | mated) ds                               [gomezbar
 w is the ratio of the priors of mated (target) and non-mated (nontarget) trials. Two estimators of the same number:
 
 dsys_reference  histograms of min(n_t / 10, 100) bins and the trapezoid rule, as in the code behind published values
-                [maouche2020linkability].                Pure noise gives about 0.06 at challenge sizes, perfect separation never 1.
+                [maouche2020linkability]. Pure noise gives about 0.06 at challenge sizes, perfect separation never 1.
 dsys            LR by PAV, the mean of D over targets, and what shuffled labels give taken out:
                 (D - D_shuffled) / (1 - D_shuffled), not below 0. Noise tends to 0, perfect separation gives 1.
 
