@@ -32,3 +32,38 @@ def test_a_mistyped_layout_is_suggested(tmp_path: Path) -> None:
 def test_an_empty_file_is_no_corpus(text: Text) -> None:
     with pytest.raises(CorpusError, match="no known layout"):
         read_corpus(text("notes.txt", ""))
+
+
+def test_several_layouts_are_named_and_none_is_guessed(tmp_path: Path, sound: Sound, text: Text) -> None:
+    sound("anna/u1.wav")
+    text("wav.scp", "u1 anna/u1.wav\n")
+    text("utt2spk", "u1 anna\n")
+    text("manifest.tsv", "utterance\tspeaker\taudio\nu1\tanna\tanna/u1.wav\n")
+    with pytest.raises(CorpusError) as caught:
+        read_corpus(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: could be 'kaldi' (wav.scp and utt2spk) and 'manifest' (manifest.tsv with the columns utterance, "
+        "speaker, audio); choose with --layout kaldi or --layout manifest"
+    )
+    for name in ("kaldi", "manifest", "folders"):
+        assert read_corpus(tmp_path, layout=name).layout == name
+
+
+@pytest.mark.parametrize("name", [name for name in LAYOUTS.names() if name not in ("manifest", "folders", "kaldi")])
+def test_a_layout_that_is_asked_for_must_be_there(tmp_path: Path, name: str) -> None:
+    with pytest.raises(CorpusError, match=f"layout '{name}' needs"):
+        read_corpus(tmp_path, layout=name)
+
+
+@pytest.mark.parametrize("name", LAYOUTS.names())
+def test_detection_survives_anything(tmp_path: Path, name: str) -> None:
+    layout = layout_named(name)
+    odd = tmp_path / "odd"
+    odd.mkdir()
+    for file in ("manifest.tsv", "manifest.parquet", "metadata.csv", "metadata.jsonl", "metadata.parquet", "x.tsv"):
+        (odd / file).write_bytes(b"\xff\xfe\x00\n\x00")
+    (odd / "clips").mkdir()
+    assert layout.detects(odd) is None
+    assert layout.detects(tmp_path / "gone") is None
+    for path in odd.iterdir():
+        assert layout.detects(path) is None

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 BUILTIN = {
     "manifest": "personare.corpora.manifest:Manifest",
+    "kaldi": "personare.corpora.kaldi:Kaldi",
+    "librispeech": "personare.corpora.librispeech:LibriSpeech",
+    "vctk": "personare.corpora.vctk:Vctk",
+    "commonvoice": "personare.corpora.commonvoice:CommonVoice",
+    "voxceleb": "personare.corpora.voxceleb:VoxCeleb",
+    "hub": "personare.corpora.hub:Hub",
+    "lhotse": "personare.corpora.lhotse:Lhotse",
     "folders": "personare.corpora.folders:FolderPerSpeaker",
 }
 LAYOUTS = Catalog("layout", BUILTIN)

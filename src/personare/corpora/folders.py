@@ -15,9 +15,10 @@ import polars as pl
 from personare.core.audio import AUDIO_SUFFIXES
 from personare.core.errors import CorpusError
 from personare.corpora.gathering import Reading, gather, idle_speakers
+from personare.corpora.listing import read_line
 from personare.corpora.manifest import speakers_beside
 from personare.corpora.problems import Problem, found
-from personare.corpora.walking import Tree, stem_of, suffix_of, walk
+from personare.corpora.walking import Tree, folders_in, stem_of, suffix_of, walk
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class FolderPerSpeaker:
         """Say why this is a folder per speaker, or None."""
         if not path.is_dir():
             return None
-        names = sorted(e.name for e in os.scandir(path) if not e.name.startswith(".") and e.is_dir())
+        names = folders_in(path)
         for name in names:
             first = first_audio(path / name)
             if first is not None:
@@ -77,14 +78,6 @@ def _texts(tree: Tree, heard: set[str]) -> tuple[dict[str, str], list[Problem]]:
     if not texts:
         return {}, []
     return texts, found("orphan-entry", str(tree.root), (t for t in written if stem_of(t) not in heard))
-
-
-def read_line(path: str) -> str:
-    """Read a short text file as one line."""
-    try:
-        return " ".join(Path(path).read_text(encoding="utf-8-sig").split())
-    except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"{path}: cannot be read as UTF-8 text ({error})") from None
 
 
 def first_audio(folder: Path, *, deepest: int = 4) -> str | None:

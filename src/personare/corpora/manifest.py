@@ -14,7 +14,8 @@ import polars as pl
 
 from personare.core.errors import CorpusError, TableError
 from personare.core.tables import Corpus, read_frame
-from personare.corpora.gathering import Reading, full_path, gather, idle_speakers, orphans
+from personare.corpora.gathering import Reading, gather, idle_speakers, orphans
+from personare.corpora.listing import full_path
 from personare.corpora.walking import walk
 
 NAMES = ("manifest.parquet", "manifest.tsv")

@@ -155,3 +155,12 @@ def _files_in(folder: str) -> set[str]:
             return {entry.name for entry in entries if entry.is_file()}
     except (OSError, ValueError):
         return set()
+
+
+def folders_in(path: Path) -> list[str]:
+    """List the visible folders in a folder, sorted; none when it cannot be read."""
+    try:
+        with os.scandir(path) as entries:
+            return sorted(e.name for e in entries if not e.name.startswith(".") and e.is_dir())
+    except OSError:
+        return []
