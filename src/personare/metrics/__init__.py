@@ -16,6 +16,27 @@ CARDS: Mapping[str, str] = {
     # detection: can the attacker tell "same speaker" from "another speaker"?
     "eer": "personare.metrics.privacy.eer:CARD",
     "eer_kaldi": "personare.metrics.privacy.eer:KALDI_CARD",
+    "cllr": "personare.metrics.privacy.cllr:CARD",
+    "min_cllr": "personare.metrics.privacy.cllr:MIN_CARD",
+    "calibration_loss": "personare.metrics.privacy.cllr:LOSS_CARD",
+    "min_dcf": "personare.metrics.privacy.detection:CARD",
+    # ZEBRA: what the scores tell an attacker whose prior belief is unknown
+    "d_ece": "personare.metrics.privacy.zebra:CARD",
+    "log10_l": "personare.metrics.privacy.zebra:WORST_CARD",
+    # global linkability
+    "dsys": "personare.metrics.privacy.dsys:CARD",
+    "dsys_reference": "personare.metrics.privacy.dsys:REFERENCE_CARD",
+    # voice similarity matrices
+    "deid": "personare.metrics.privacy.similarity:CARD",
+    "g_vd": "personare.metrics.privacy.similarity:GAIN_CARD",
+    # any attack with a success rate, against its control on strangers
+    "risk_over_control": "personare.metrics.privacy.control:CARD",
+    # utility: what is left of words, melody and feeling
+    "wer": "personare.metrics.utility.wer:CARD",
+    "ccc": "personare.metrics.utility.concordance:CARD",
+    "f0_spearman": "personare.metrics.utility.pitch:CARD",
+    "pitch_correlation": "personare.metrics.utility.pitch:PEARSON_CARD",
+    "uar": "personare.metrics.utility.recall:CARD",
 }
 
 

@@ -3,7 +3,7 @@
 Trials of one speaker resemble each other. Drawing trials would pretend that a thousand trials of ten people are a
 thousand independent facts, and give an interval that is far too narrow; drawing whole speakers does not.
 
-wilson     (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)                    [wilson1927, eq. 5]
+wilson     (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)                    [wilson1927]
 bootstrap  quantiles of the statistic over resamples of the speakers                    [efron1979]
 
 Deviations: the quantiles are shifted by the bootstrap's own bias (median of the resamples minus the value) where that

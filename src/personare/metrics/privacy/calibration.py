@@ -1,6 +1,6 @@
 """What each score really says: oracle calibration of scores to log-likelihood ratios (LLRs), by PAV.
 
-LLR(s) = log (p / (1 - p)) - log (n_t / n_n),  p = PAV posterior of the block s lies in     [brummer2009pav, sec. 4]
+LLR(s) = log (p / (1 - p)) - log (n_t / n_n),  p = PAV posterior of the block s lies in     [brummer2009pav]
 
 The labels themselves are used, so this is the best any attacker could do with a rising map: hence "oracle".
 Laplace's rule of succession puts one target and one nontarget trial below all scores and another pair above all, and

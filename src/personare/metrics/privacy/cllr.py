@@ -1,6 +1,6 @@
 """Cost of log-likelihood ratios (Cllr): how many bits of doubt the scores leave, or add when they mislead.
 
-Cllr     = 1/2 [ mean_targets log2(1 + e^-s) + mean_nontargets log2(1 + e^s) ]          [brummer2006cllr, eq. 22]
+Cllr     = 1/2 [ mean_targets log2(1 + e^-s) + mean_nontargets log2(1 + e^s) ]          [brummer2006cllr]
 min Cllr = Cllr of the oracle-calibrated scores (PAV)                        [tomashenko2022voiceprivacy, sec. 2.3.1]
 calibration loss = Cllr - min Cllr
 
@@ -34,7 +34,7 @@ CARD = MetricCard(
     better="higher",
     bounds=(0.0, math.inf),
     chance=None,
-    cite="brummer2006cllr, eq. 22",
+    cite="brummer2006cllr",
     reading="bits the attacker still lacks when the scores are taken at their word; 1 is no information",
     caution="large values mean badly calibrated scores, not privacy: the attacker can calibrate; read min Cllr",
     unit="bit",

@@ -1,7 +1,7 @@
 """The attacker's choice of threshold: every trade of misses against false alarms, and the cheapest one.
 
 P_miss(t) = share of target scores < t,  P_fa(t) = share of nontarget scores >= t      [martin1997det]
-C_det     = C_miss pi P_miss + C_fa (1 - pi) P_fa, divided by min(C_miss pi, C_fa (1 - pi))   [nist2010sre, sec. 3]
+C_det     = C_miss pi P_miss + C_fa (1 - pi) P_fa, divided by min(C_miss pi, C_fa (1 - pi))   [nist2010sre]
 
 min DCF is the smallest normalised cost over all thresholds; an attacker who always gives the same answer pays 1.
 Deviations: none; the minimum is taken on the hull of the ROC, whose corners hold the minimum over all thresholds.
@@ -31,7 +31,7 @@ CARD = MetricCard(
     better="higher",
     bounds=(0.0, 1.0),
     chance=1.0,
-    cite="nist2010sre, sec. 3",
+    cite="nist2010sre",
     reading="cost of the attacker's best threshold; 1 is an attacker who ignores the voice",
     caution="holds for one prior and one pair of costs only; the attacker chooses them, not we",
 )

@@ -1,7 +1,7 @@
 """Global linkability D_sys: how far a score lets the attacker say "the same person" rather than "two persons".
 
 D(s)  = 2 w LR(s) / (1 + w LR(s)) - 1 where w LR(s) > 1, else 0;  LR(s) = p(s | mated) / p(s | non-mated)
-D_sys = integral of D(s) p(s | mated) ds                               [gomezbarrero2018unlinkability, eq. 6-7]
+D_sys = integral of D(s) p(s | mated) ds                               [gomezbarrero2018unlinkability]
 
 w is the ratio of the priors of mated (target) and non-mated (nontarget) trials. Two estimators of the same number:
 
@@ -40,7 +40,7 @@ CARD = MetricCard(
     better="lower",
     bounds=(0.0, 1.0),
     chance=0.0,
-    cite="gomezbarrero2018unlinkability, eq. 7",
+    cite="gomezbarrero2018unlinkability",
     reading="0: scores of one person look like scores of two; 1: the attacker can always tell",
     caution="an average over target trials; assumes that higher scores mean more alike",
 )

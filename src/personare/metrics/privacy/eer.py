@@ -4,7 +4,7 @@ EER = P_miss(t) = P_fa(t)                                               [tomashe
 
 The sentence is one, the numbers are many, because real scores never meet it exactly. Two definitions live here:
 
-rocch_eer  where the convex hull of the ROC meets P_miss = P_fa; never above 0.5   [brummer2010thesis, sec. 2.3]
+rocch_eer  where the convex hull of the ROC meets P_miss = P_fa; never above 0.5   [brummer2010thesis]
 kaldi_eer  Kaldi's ``compute-eer``, which walks through the sorted targets; may exceed 0.5   [povey2011kaldi]
 
 Chance is 0.5. The hull of pure noise lies a little below it, the more so the fewer the trials.

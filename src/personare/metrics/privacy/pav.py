@@ -2,7 +2,7 @@
 
 PAV gives each score the posterior that fits the labels best among all rising maps; its blocks are the edges of the
 convex hull of the ROC curve. Every threshold-free number (ROCCH-EER, min Cllr, D_ECE) follows from the two counts of
-each block.                                                                        [brummer2009pav, sec. 4]
+each block.                                                                        [brummer2009pav]
 
 Deviations: ties are pooled first. The public reference sorts nontargets before targets, so each tie helps the attacker.
 """

@@ -1,0 +1,109 @@
+"""Is it the data that betrays people, or would the attack succeed anyway? Risk beyond a control attack.
+
+The same attack is run on speakers who are not in the data (the control). What it achieves there tells about people in
+general, not about these people; only the rest is charged to the data:
+
+risk = (attack - control) / (1 - control)                                           [giomi2023anonymeter]
+
+0: the attack on the data succeeds no more often than on strangers; 1: it succeeds wherever the control failed.
+An attack that does not even beat guessing (``baseline``) proves nothing: it may be a poor attack, not good privacy.
+Deviations: the interval combines the distances to the near ends of both Wilson intervals, so it need not be symmetric.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from personare.core.errors import MetricError
+from personare.core.findings import Estimate, MetricCard
+from personare.metrics.intervals import LEVEL, wilson
+
+CARD = MetricCard(
+    name="risk_over_control",
+    title="Risk beyond the control attack",
+    better="lower",
+    bounds=(0.0, 1.0),
+    chance=0.0,
+    cite="giomi2023anonymeter",
+    reading="share of the attack's possible extra successes that it reaches on the data rather than on strangers",
+    caution="means nothing when the attack does not beat guessing, or when the strangers are another kind of speakers",
+)
+
+
+@dataclass(frozen=True)
+class AttackRisk:
+    """One attack, its control on strangers, what guessing would give, and the risk that remains for the data."""
+
+    attack: Estimate
+    control: Estimate
+    baseline: float
+    risk: Estimate
+
+    @property
+    def proves_something(self) -> bool:
+        """Whether the attack beats guessing at all."""
+        return self.attack.low > self.baseline
+
+    @property
+    def beats_control(self) -> bool:
+        """Whether the data betray more than strangers' data do."""
+        return self.risk.low > 0
+
+    @property
+    def sentence(self) -> str:
+        """The finding as the attacker would say it."""
+        said = (
+            f"I succeed in {_percent(self.attack)} of my attempts; on people who are not in the data in "
+            f"{_percent(self.control)}; guessing gives {self.baseline:.1%}"
+        )
+        if not self.proves_something:
+            return f"{said}: no better than guessing, so this attack proves nothing."
+        if not self.beats_control:
+            return f"{said}: no better than on strangers, so these data add no risk that I can show."
+        return f"{said}: the data add a risk of {_percent(self.risk)}."
+
+
+def risk_over_control(attack: Estimate, control: Estimate) -> Estimate:
+    """Compute the risk beyond the control from two success rates; n is the number of attacks on the data.
+
+    >>> print(risk_over_control(Estimate(0.5, 0.4, 0.6, 100), Estimate(0.2, 0.2, 0.2, 100)))
+    0.375 [0.25, 0.5] (n=100)
+    """
+    for name, rate in (("attack", attack), ("control", control)):
+        if not 0 <= rate.low <= rate.value <= rate.high <= 1:
+            raise MetricError(f"the {name}'s success rate must lie in its interval, and that in 0 to 1: {rate}")
+    a, c = attack.value, control.value
+    if c == 1:
+        raise MetricError("the control attack always succeeds: it leaves no risk that could be charged to the data")
+    slope_a, slope_c = 1 / (1 - c), (1 - a) / (1 - c) ** 2
+    value = (a - c) / (1 - c)
+    down = math.hypot(slope_a * (a - attack.low), slope_c * (control.high - c))
+    up = math.hypot(slope_a * (attack.high - a), slope_c * (c - control.low))
+    low, middle, high = (min(1.0, max(0.0, x)) for x in (value - down, value, value + up))
+    return Estimate(middle, low, high, attack.n)
+
+
+def attack_risk(
+    successes: float,
+    attempts: int,
+    *,
+    control_successes: float,
+    control_attempts: int,
+    baseline: float,
+    level: float = LEVEL,
+) -> AttackRisk:
+    """Weigh an attack against its control and against guessing (``baseline``, e.g. 1 / N enrolled speakers).
+
+    >>> print(attack_risk(40, 100, control_successes=2, control_attempts=100, baseline=0.01).sentence[-44:])
+    the data add a risk of 38.8% [29.0%, 48.8%].
+    """
+    if not 0 <= baseline <= 1:
+        raise MetricError(f"the success rate of guessing lies between 0 and 1, not at {baseline}")
+    attack = wilson(successes, attempts, level=level)
+    control = wilson(control_successes, control_attempts, level=level)
+    return AttackRisk(attack, control, baseline, risk_over_control(attack, control))
+
+
+def _percent(rate: Estimate) -> str:
+    return f"{rate.value:.1%} [{rate.low:.1%}, {rate.high:.1%}]"

@@ -1,0 +1,92 @@
+"""Unweighted average recall (UAR): are emotions still recognized, each one counting the same however rare it is?
+
+UAR = mean over classes of (recognized as the class / truly of the class)                   [schuller2009emotion]
+
+Chance is 1 / number of classes. Used for emotion recognition in VoicePrivacy 2024.
+Deviations: none. In a redraw of speakers a class that did not come is left out of that redraw's mean.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.core.errors import MetricError
+from personare.core.findings import Estimate, MetricCard
+from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+CARD = MetricCard(
+    name="uar",
+    title="Unweighted average recall",
+    better="higher",
+    bounds=(0.0, 1.0),
+    chance=None,
+    cite="schuller2009emotion; tomashenko2024plan",
+    reading="share of each emotion that is recognized, averaged; guessing gives 1 / number of emotions",
+    caution="depends on the recognizer; compare with the original speech",
+)
+
+
+def uar(truth: ArrayLike, heard: ArrayLike) -> float:
+    """Compute the mean recall over the classes that occur in ``truth``.
+
+    >>> uar(["sad", "sad", "happy"], ["sad", "happy", "happy"])
+    0.75
+    """
+    return float(
+        _mean_recall(*(table.sum(axis=0)[None] for table in _tables(truth, heard, np.zeros(np.size(truth)))))[0]
+    )
+
+
+def uar_chance(truth: ArrayLike) -> float:
+    """Give what guessing reaches: one divided by the number of classes."""
+    return 1 / len(np.unique(np.asarray(truth)))
+
+
+def uar_estimate(
+    truth: ArrayLike,
+    heard: ArrayLike,
+    *,
+    speakers: ArrayLike,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Estimate:
+    """Compute UAR with an interval over redrawn speakers, one id per utterance; n = speakers."""
+    hits, totals = _tables(truth, heard, speakers)
+    return speaker_bootstrap(
+        lambda drawn: _mean_recall(drawn @ hits, drawn @ totals),
+        speakers=len(hits),
+        rng=rng,
+        resamples=resamples,
+        level=level,
+    )
+
+
+def _tables(truth: ArrayLike, heard: ArrayLike, speakers: ArrayLike) -> tuple[Floats, Floats]:
+    """Count recognized and all utterances of each speaker and class, [speakers, classes] each."""
+    true, said, ids = np.asarray(truth), np.asarray(heard), np.asarray(speakers)
+    if true.ndim != 1 or not len(true):
+        raise MetricError("average recall needs at least one utterance with a true class")
+    if not true.shape == said.shape == ids.shape:
+        raise MetricError(f"{len(true)} true classes do not fit {said.size} heard ones and {ids.size} speakers")
+    classes, kind = np.unique(true, return_inverse=True)
+    known, who = np.unique(ids, return_inverse=True)
+    cell, shape = who * len(classes) + kind, (len(known), len(classes))
+    size = shape[0] * shape[1]
+    hits: Floats = np.bincount(cell[true == said], minlength=size).astype(np.float64)
+    totals: Floats = np.bincount(cell, minlength=size).astype(np.float64)
+    return hits.reshape(shape), totals.reshape(shape)
+
+
+def _mean_recall(hits: Floats, totals: Floats) -> Floats:
+    there = totals > 0
+    recall = np.where(there, hits / np.where(there, totals, 1.0), 0.0)
+    found: Floats = recall.sum(axis=1) / there.sum(axis=1)
+    return found

@@ -1,0 +1,122 @@
+"""Word error rate: how much of what was said a recognizer no longer gets right.
+
+WER = (substitutions + deletions + insertions) / words in the references       [tomashenko2022voiceprivacy, sec. 2.3.1]
+
+Errors are summed over all utterances before dividing. The alignment is jiwer's (least edits).
+Deviations: none. Words are what white space separates: bring case, punctuation and numbers into one form before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.errors import MetricError, MissingExtraError
+from personare.core.findings import Estimate, MetricCard
+from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Counts = NDArray[np.int64]
+
+CARD = MetricCard(
+    name="wer",
+    title="Word error rate",
+    better="lower",
+    bounds=(0.0, math.inf),
+    chance=None,
+    cite="tomashenko2022voiceprivacy, sec. 2.3.1",
+    reading="wrong, lost and invented words per word that was said; compare with the WER of the original speech",
+    caution="depends on the recognizer and on how text was normalized; can exceed 1",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class WordErrors:
+    """Errors of each utterance, [utterances] each: words replaced, lost, invented; words in the reference."""
+
+    substitutions: Counts
+    deletions: Counts
+    insertions: Counts
+    words: Counts
+
+    @property
+    def errors(self) -> Counts:
+        """All errors of each utterance."""
+        return self.substitutions + self.deletions + self.insertions
+
+
+def word_errors(references: Sequence[str], hypotheses: Sequence[str]) -> WordErrors:
+    """Align what was said with what was heard, utterance by utterance.
+
+    >>> found = word_errors(["the cat sat", "yes"], ["the bat", "yes yes"])
+    >>> found.substitutions.tolist(), found.deletions.tolist(), found.insertions.tolist(), found.words.tolist()
+    ([1, 0], [1, 0], [0, 1], [3, 1])
+    """
+    if len(references) != len(hypotheses):
+        raise MetricError(f"{len(references)} references do not fit {len(hypotheses)} hypotheses")
+    if not len(references):
+        raise MetricError("a word error rate needs at least one utterance")
+    counts = np.zeros((len(references), 4), dtype=np.int64)
+    said, heard = [r.split() for r in references], [h.split() for h in hypotheses]
+    counts[:, 3] = [len(words) for words in said]
+    counts[:, 2] = [len(h) if not s else 0 for s, h in zip(said, heard, strict=True)]  # nothing said: all invented
+    spoken = [i for i, words in enumerate(said) if words]
+    if spoken:
+        counts[spoken, :3] = _edits([references[i] for i in spoken], [hypotheses[i] for i in spoken])
+    return WordErrors(*counts.T)
+
+
+def wer(found: WordErrors) -> float:
+    """Compute the word error rate of all utterances together.
+
+    >>> wer(word_errors(["the cat sat", "yes"], ["the bat", "yes yes"]))
+    0.75
+    """
+    if not found.words.sum():
+        raise MetricError("a word error rate needs at least one word in the references")
+    return float(found.errors.sum() / found.words.sum())
+
+
+def wer_estimate(
+    found: WordErrors,
+    *,
+    speakers: Sequence[str],
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Estimate:
+    """Compute WER with an interval over redrawn speakers, one id per utterance; n = speakers."""
+    if len(speakers) != len(found.words):
+        raise MetricError(f"each utterance needs one speaker: {len(found.words)} utterances, {len(speakers)} speakers")
+    wer(found)
+    known, who = np.unique(np.asarray(speakers), return_inverse=True)
+    errors, words = np.bincount(who, found.errors), np.bincount(who, found.words)
+
+    def rates(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        spoken = drawn @ words
+        return np.where(spoken > 0, drawn @ errors / np.maximum(spoken, 1), np.nan)
+
+    return speaker_bootstrap(rates, speakers=len(known), rng=rng, resamples=resamples, level=level)
+
+
+def _edits(references: list[str], hypotheses: list[str]) -> Any:
+    """Ask jiwer for the substitutions, deletions and insertions of each utterance, [utterances, 3]."""
+    try:
+        import jiwer
+    except ImportError:
+        raise MissingExtraError("asr", "the word error rate") from None
+
+    kinds = {"substitute": 0, "delete": 1, "insert": 2}
+    counts = np.zeros((len(references), 3), dtype=np.int64)
+    for row, chunks in zip(counts, jiwer.process_words(references, hypotheses).alignments, strict=True):
+        for chunk in chunks:
+            if chunk.type in kinds:
+                size = max(chunk.ref_end_idx - chunk.ref_start_idx, chunk.hyp_end_idx - chunk.hyp_start_idx)
+                row[kinds[chunk.type]] += size
+    return counts
