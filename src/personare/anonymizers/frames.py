@@ -1,8 +1,8 @@
 """Short overlapping frames: sound is cut into them, each is changed, and they are joined again without a seam.
 
 Both ends are generators over blocks of sound, so that a file of hours and a live stream are the same work: memory
-holds a few frames, and the result does not depend on where the blocks were cut. The square root of a Hann window is applied
-twice, before and after the change; frames half a frame apart then add up to exactly the sound that was cut.
+holds a few frames, and the result does not depend on where the blocks were cut. The square root of a Hann window is
+applied twice, before and after the change; frames half a frame apart then add up to exactly the sound that was cut.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Change = Callable[["Floats"], "Floats"]
-BATCH_FRAMES = 256
+BATCH_FRAMES = 1024
 _LEAST_BATCH = 8  # numpy sums a batch of one in another order; padding keeps every frame's bits the same
 
 

@@ -35,9 +35,14 @@ def _autocorrelation(frames: Floats, order: int) -> Floats:
     count, length = frames.shape
     padded = np.zeros((count, length + order))
     padded[:, :length] = frames
+    return np.ascontiguousarray(np.einsum("fkt,ft->kf", _lagged(padded, order), frames))
+
+
+def _lagged(padded: Floats, order: int) -> Floats:
+    """View [frames, samples + order] as [frames, order + 1, samples], each lag one sample further on."""
     row, step = padded.strides
-    lagged = as_strided(padded, (count, order + 1, length), (row, step, step), writeable=False)
-    return np.ascontiguousarray(np.einsum("fkt,ft->fk", lagged, frames).T)
+    shape = (len(padded), order + 1, padded.shape[1] - order)
+    return as_strided(padded, shape, (row, step, step), writeable=False)
 
 
 def levinson(r: Floats) -> Floats:
@@ -60,14 +65,10 @@ def levinson(r: Floats) -> Floats:
 def source(frames: Floats, a: Floats) -> Floats:
     """Give what prediction leaves over: e = A(z) x for frames [frames, samples], as [samples, frames]."""
     order, length = len(a) - 1, frames.shape[1]
-    past = np.zeros((length + order, len(frames)))
-    past[order:] = frames.T
-    left_over = past[order:].copy()
-    product = np.empty_like(left_over)
-    for k in range(1, order + 1):
-        np.multiply(past[order - k : order - k + length], a[k], out=product)
-        left_over += product
-    return left_over
+    padded = np.zeros((len(frames), length + order))
+    padded[:, order:] = frames
+    backwards = np.ascontiguousarray(a[::-1].T)
+    return np.ascontiguousarray(np.einsum("fkt,fk->ft", _lagged(padded, order), backwards).T)
 
 
 def resonate(excitation: Floats, u: Floats, v: Floats) -> Floats:

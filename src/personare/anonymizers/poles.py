@@ -5,7 +5,7 @@ A(z) = z^p + a_1 z^(p-1) + ... + a_p is split into real factors z^2 + u z + v: t
 Real poles are bracketed by the signs of A on a grid of [-1, 1] and refined by guarded Newton steps. The complex poles
 of the upper half plane are found together by the Ehrlich-Aberth iteration [aberth1973], each root repelled by all the
 others and by their mirror images, which converges cubically. Frames that do not settle (double real poles between two
-grid points) are solved as eigenvalues of the companion matrix.
+grid points), or whose factors do not multiply out, are solved as eigenvalues of the companion matrix.
 
 Every number is made by elementwise real arithmetic on one frame's own values, and a frame leaves the iteration when it
 has settled: its poles are the same bits whatever other frames are in the batch. Streaming relies on that.
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 _GRID = np.cos(np.linspace(np.pi, 0.0, 66))  # denser towards -1 and 1, where real poles live; 0 is not on it
 _STARTING_RADIUS = 0.9
-_MAX_STEPS = 40
-_SETTLED = 1e-7  # a cubic step this small leaves an error far below float64
+_MAX_STEPS = 30
+_MULTIPLIES_OUT = 1e-10  # largest error of a product of factors, relative to the largest coefficient
+_SETTLED = 1e-6  # a cubic step this small leaves an error below float64
 
 
 def pole_pairs(a: Floats) -> tuple[Floats, Floats]:
@@ -60,12 +61,13 @@ def _full_degree(a: Floats) -> tuple[Floats, Floats]:
     for count in np.unique(counts):
         columns = np.flatnonzero(counts == count)
         reals = root[counts[owner] == count].reshape(len(columns), count).T
-        unsettled = np.arange(len(columns))
         if (len(a) - 1 - count) % 2 == 0:
-            x, y, unsettled = _upper_roots(a[:, columns], reals)
+            x, y = _upper_roots(a[:, columns], reals)
             u[:, columns], v[:, columns] = _as_factors(x, y, reals)
-        for column in columns[unsettled]:
-            u[:, column], v[:, column] = _by_eigenvalues(a[:, column])
+    with np.errstate(all="ignore"):
+        error = np.abs(expand(u, v)[: len(a)] - a).max(axis=0)
+    for column in np.flatnonzero(~(error < _MULTIPLIES_OUT * np.abs(a).max(axis=0))):
+        u[:, column], v[:, column] = _by_eigenvalues(a[:, column])
     return u, v
 
 
@@ -77,10 +79,12 @@ def expand(u: Floats, v: Floats) -> Floats:
     """
     a = np.zeros((2 * len(u) + 1, u.shape[1]))
     a[0] = 1.0
-    for i in range(len(u)):
-        known = a[: 2 * i + 1].copy()
-        a[1 : 2 * i + 2] += u[i] * known
-        a[2 : 2 * i + 3] += v[i] * known
+    # neighbours on the circle multiplied first would swell to numbers that must cancel later: take them far apart
+    order = np.argsort((np.arange(len(u)) * 0.6180339887498949) % 1.0)
+    for done, i in enumerate(order):
+        known = a[: 2 * done + 1].copy()
+        a[1 : 2 * done + 2] += u[i] * known
+        a[2 : 2 * done + 3] += v[i] * known
     return a
 
 
@@ -133,18 +137,16 @@ def _guarded_newton(
     return new, low, high, new - x
 
 
-def _upper_roots(a: Floats, reals: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    """Find the roots x + iy, y > 0, [m, frames], given the real ones [r, frames]; and which frames did not settle."""
+def _upper_roots(a: Floats, reals: Floats) -> tuple[Floats, Floats]:
+    """Find the roots x + iy, y > 0, [m, frames], given the real ones [r, frames]."""
     pairs = (len(a) - 1 - len(reals)) // 2
     angles = (np.arange(pairs) + 0.5) * (np.pi / max(pairs, 1))
     x = np.repeat(_STARTING_RADIUS * np.cos(angles)[:, None], a.shape[1], axis=1)
     y = np.repeat(_STARTING_RADIUS * np.sin(angles)[:, None], a.shape[1], axis=1)
-    if not pairs:
-        return x, y, np.zeros(0, dtype=np.intp)
     going = np.arange(a.shape[1])
     found_x, found_y = x.copy(), y.copy()
-    for _ in range(_MAX_STEPS):
-        with np.errstate(all="ignore"):  # a frame that runs away is caught below, as not settled
+    for _ in range(_MAX_STEPS if pairs else 0):
+        with np.errstate(all="ignore"):  # what runs away does not multiply out, and is caught there
             step_x, step_y = _aberth_step(a, x, y, reals)
             x, y = x - step_x, y - step_y
             left = ~((step_x * step_x + step_y * step_y).max(axis=0) < _SETTLED**2)
@@ -154,7 +156,7 @@ def _upper_roots(a: Floats, reals: Floats) -> tuple[Floats, Floats, NDArray[np.i
         going, x, y, a, reals = going[left], x[:, left], y[:, left], a[:, left], reals[:, left]
         if not len(going):
             break
-    return found_x, found_y, going
+    return found_x, found_y
 
 
 def _aberth_step(a: Floats, x: Floats, y: Floats, reals: Floats) -> tuple[Floats, Floats]:
