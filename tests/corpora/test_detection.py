@@ -67,3 +67,11 @@ def test_detection_survives_anything(tmp_path: Path, name: str) -> None:
     assert layout.detects(tmp_path / "gone") is None
     for path in odd.iterdir():
         assert layout.detects(path) is None
+
+
+def test_a_folder_of_corpora_is_not_read_as_speakers(tmp_path: Path, sound: Sound, text: Text) -> None:
+    sound("mine/anna/u1.wav")
+    text("mine/manifest.tsv", "utterance\tspeaker\taudio\nu1\tanna\tanna/u1.wav\n")
+    with pytest.raises(CorpusError, match=r"is no corpus itself, but .*mine is \('manifest': .*name that folder"):
+        read_corpus(tmp_path)
+    assert read_corpus(tmp_path, layout="folders").corpus.speakers == ["mine"]

@@ -85,5 +85,8 @@ def test_a_name_that_is_not_unicode_is_reported(tmp_path: Path, sound: Sound) ->
 
 def test_recordings_without_a_folder_have_no_speaker(tmp_path: Path, sound: Sound) -> None:
     sound("u1.wav")
-    with pytest.raises(CorpusError, match=r"no known layout; looked for .*folders: folders, one per speaker"):
+    with pytest.raises(
+        CorpusError,
+        match=r"no known layout \(audio files lie in it directly.*; looked for .*folders: folders, one per speaker",
+    ):
         read_corpus(tmp_path)

@@ -38,12 +38,13 @@ def _root(
 
 def _join() -> None:
     """Let each file add its commands; kept in one place so that the order of the help page is visible."""
-    from personare.cli import anonymize, methods, models, voices
+    from personare.cli import anonymize, corpus, methods, models, voices
 
     app.command()(voices.voices)
     app.command()(anonymize.anonymize)
     app.command()(methods.methods)
 
+    app.add_typer(corpus.app, name="corpus")
     app.add_typer(models.app, name="models")
 
 

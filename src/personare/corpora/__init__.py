@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from personare.core.catalog import Catalog
-from personare.core.errors import CorpusError
+from personare.core.errors import CorpusError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
+    from personare.core.tables import Corpus, Trials
     from personare.corpora.gathering import Reading
 
 BUILTIN = {
@@ -22,9 +24,14 @@ BUILTIN = {
     "lhotse": "personare.corpora.lhotse:Lhotse",
     "folders": "personare.corpora.folders:FolderPerSpeaker",
 }
+WRITERS = {
+    "kaldi": "personare.corpora.kaldi_writing:write_kaldi",
+    "parquet": "personare.corpora.manifest:write_manifest",
+}
 LAYOUTS = Catalog("layout", BUILTIN)
 # Nearly every layout contains folders with audio inside: these match only where no other layout does.
 LAST = ("folders",)
+FOLDERS_LOOKED_INTO = 20
 
 
 class Layout(Protocol):
@@ -41,6 +48,14 @@ class Layout(Protocol):
 
     def read(self, path: Path) -> Reading:
         """Read everything at ``path``."""
+        ...
+
+
+class Writer(Protocol):
+    """Writes the lists of a corpus into a new folder; audio is named by its path and not copied."""
+
+    def __call__(self, corpus: Corpus, folder: Path, *, trials: Trials | None = None) -> None:
+        """Write; a folder with something in it is refused."""
         ...
 
 
@@ -64,13 +79,42 @@ def read_corpus(path: Path, *, layout: str | None = None, **parameters: Any) -> 
 def detect(path: Path) -> tuple[str, str]:
     """Find the one layout of ``path``: its name and the evidence for it."""
     seen = evidence_of(path)
-    if not seen:
-        looked_for = "; ".join(f"{name}: {layout_named(name).looks_for}" for name in LAYOUTS.names())
-        raise CorpusError(f"{path}: no known layout; looked for {looked_for}")
     if len(seen) > 1:
         several = " and ".join(f"'{name}' ({why})" for name, why in seen.items())
         raise CorpusError(f"{path}: could be {several}; choose with --layout {' or --layout '.join(seen)}")
+    if not seen or set(seen) <= set(LAST):
+        _refuse_folder_of_corpora(path)
+    if not seen:
+        looked_for = "; ".join(f"{name}: {layout_named(name).looks_for}" for name in LAYOUTS.names())
+        raise CorpusError(f"{path}: no known layout{_loose_audio(path)}; looked for {looked_for}")
     return next(iter(seen.items()))
+
+
+def _refuse_folder_of_corpora(path: Path) -> None:
+    """Refuse a folder whose folders are corpora themselves: read as speakers, they would make no sense."""
+    from personare.corpora.walking import folders_in
+
+    for name in folders_in(path)[:FOLDERS_LOOKED_INTO]:
+        seen = {layout: why for layout, why in evidence_of(path / name).items() if layout not in LAST}
+        if seen:
+            layout, why = next(iter(seen.items()))
+            inner = f"{path / name} is ('{layout}': {why})"
+            raise CorpusError(f"{path}: is no corpus itself, but {inner}; name that folder, or use --layout folders")
+
+
+def _loose_audio(path: Path) -> str:
+    from personare.core.audio import AUDIO_SUFFIXES
+
+    loose = path.is_dir() and any(p.suffix.lower() in AUDIO_SUFFIXES for p in path.iterdir())
+    return " (audio files lie in it directly: put those of each speaker into a folder of its own)" if loose else ""
+
+
+def writer_named(name: str) -> Writer:
+    """Give the function that writes a layout: ``write(corpus, folder, trials=None)``, into a new folder only."""
+    if name not in WRITERS:
+        raise UnknownNameError(f"no layout '{name}' to write; {did_you_mean(name, WRITERS)}")
+    module, _, function = WRITERS[name].partition(":")
+    return cast(Writer, getattr(importlib.import_module(module), function))
 
 
 def evidence_of(path: Path) -> dict[str, str]:

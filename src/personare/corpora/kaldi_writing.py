@@ -8,9 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from personare.core.errors import CorpusError, TargetError
+from personare.core.errors import CorpusError
 from personare.core.files import write_text
 from personare.core.tables import Corpus, Trials
+from personare.corpora.targets import refuse_full
 
 BLANK = re.compile(r"\s")
 
@@ -38,16 +39,6 @@ def write_kaldi(corpus: Corpus, folder: Path, *, trials: Trials | None = None) -
         asked = trials.frame.select("enroll", "test", "target").iter_rows()
         lines = (f"{enroll} {test} {'target' if target else 'nontarget'}\n" for enroll, test, target in asked)
         write_text(folder / "trials", "".join(lines))
-
-
-def refuse_full(folder: Path) -> None:
-    """Refuse a target that is a file or a folder with something in it."""
-    try:
-        full = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    except OSError as error:
-        raise TargetError(f"{folder}: cannot be used ({error.strerror})") from None
-    if full:
-        raise TargetError(f"{folder}: exists and is not an empty folder; name a new one")
 
 
 def _listed(rows: Iterable[tuple[str, ...]]) -> str:

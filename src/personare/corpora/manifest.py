@@ -2,7 +2,7 @@
 
 Columns: utterance, speaker, audio (relative to the table's folder, or absolute); where known gender, text, start_s,
 end_s, part, duration_s (or ``seconds``, which is renamed); any other column is carried along. A ``speakers.tsv`` beside
-it (speaker, gender) lists who should be there.
+it (speaker, gender) lists who should be there; a ``trials.parquet`` (enroll, test, target) holds trials.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from pathlib import Path
 import polars as pl
 
 from personare.core.errors import CorpusError, TableError
-from personare.core.tables import Corpus, read_frame
+from personare.core.tables import Corpus, Trials, read_frame
 from personare.corpora.gathering import Reading, gather, idle_speakers, orphans
 from personare.corpora.listing import full_path
+from personare.corpora.problems import Problem
+from personare.corpora.targets import refuse_full
+from personare.corpora.trial_lists import checked_trials
 from personare.corpora.walking import walk
 
 NAMES = ("manifest.parquet", "manifest.tsv")
+TRIALS = "trials.parquet"
 NUMBERS = ("start_s", "end_s", "duration_s")
 
 
@@ -60,7 +64,24 @@ class Manifest:
         others = [n for n in NAMES if path.is_dir() and n != table.name and (path / n).is_file()]
         notes = [f"{table.name} is read, {n} beside it is not" for n in others]
         evidence = self.detects(path) or f"asked to read {table.name} as a manifest"
-        return gather(frame, layout="manifest", evidence=evidence, place=table.name, problems=problems, notes=notes)
+        trials, faults = _trials_beside(folder, frame)
+        return gather(
+            frame,
+            layout="manifest",
+            evidence=evidence,
+            place=table.name,
+            problems=[*problems, *faults],
+            notes=notes,
+            trials=trials,
+        )
+
+
+def write_manifest(corpus: Corpus, folder: Path, *, trials: Trials | None = None) -> None:
+    """Write manifest.parquet (and trials.parquet); audio is named by its path and not copied."""
+    refuse_full(folder)
+    corpus.save(folder / "manifest.parquet")
+    if trials is not None:
+        trials.save(folder / TRIALS)
 
 
 def speakers_beside(folder: Path) -> pl.DataFrame | None:
@@ -70,6 +91,16 @@ def speakers_beside(folder: Path) -> pl.DataFrame | None:
         return None
     frame = read_frame(path)
     return frame.filter(pl.col("speaker").is_not_null()) if "speaker" in frame.columns else None
+
+
+def _trials_beside(folder: Path, frame: pl.DataFrame) -> tuple[Trials | None, list[Problem]]:
+    """Read ``trials.parquet`` (enroll: an utterance or a speaker; test: an utterance), where it is there."""
+    if not (folder / TRIALS).is_file():
+        return None, []
+    utterances = set(frame["utterance"].drop_nulls())
+    rows = Trials.load(folder / TRIALS).frame.select("enroll", "test", "target").rows()
+    everyone = utterances | set(frame["speaker"].drop_nulls())
+    return checked_trials(rows, tests=utterances, enrolls=everyone, bad=[], place=TRIALS)
 
 
 def _table_at(path: Path) -> Path | None:

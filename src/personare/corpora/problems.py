@@ -59,7 +59,11 @@ KINDS: dict[str, tuple[str, str, str]] = {
     ),
     "closed-folder": ("folder cannot be opened", "folders cannot be opened", "not read; check the permissions"),
     "odd-name": ("file name is not valid Unicode", "file names are not valid Unicode", "not read; rename it"),
-    "unreadable-audio": ("audio file cannot be read", "audio files cannot be read", "run with a good copy"),
+    "unreadable-audio": (
+        "audio file cannot be read",
+        "audio files cannot be read",
+        "kept; whatever reads them will count them as failed",
+    ),
     "segment-past-end": ("segment ends after its file", "segments end after their files", "check the times"),
 }
 

@@ -1,0 +1,168 @@
+"""personare corpus: look at a corpus before using it, and write it in another layout."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from personare.cli import show
+
+if TYPE_CHECKING:
+    from personare.corpora.gathering import Reading
+    from personare.corpora.problems import Problem
+    from personare.studies.corpus_facts import CorpusFacts
+
+app = typer.Typer(no_args_is_help=True, help="Look at a corpus, or write it in another layout.")
+
+LAYOUT_HELP = (
+    "Layout of the corpus, where several fit: commonvoice, folders, hub, kaldi, lhotse, librispeech, manifest, vctk, "
+    "voxceleb."
+)
+BAR_WIDTH = 40
+
+
+@app.command("info")
+def print_facts(
+    path: Path = typer.Argument(..., metavar="PATH", help="A folder or a table in any known layout."),
+    layout: str | None = typer.Option(None, metavar="NAME", help=LAYOUT_HELP),
+    probe: bool = typer.Option(True, "--probe/--no-probe", help="Read the header of every audio file."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object instead of text."),
+) -> None:
+    """Show what a corpus holds: speakers, hours, rates, genders, utterances per speaker, and every problem.
+
+    The layout is detected, and the evidence for it is printed. Headers are read to count hours, rates and channels.
+
+    Examples:
+
+        personare corpus info recordings/
+
+        personare corpus info data/libri_dev --layout kaldi --no-probe
+
+        personare corpus info recordings/ --json > facts.json
+    """
+    from personare.corpora import read_corpus
+    from personare.studies.corpus_facts import facts_of
+
+    reading = read_corpus(path, layout=layout)
+    headers, more = _probed(reading) if probe else (None, [])
+    facts = facts_of(reading.corpus, headers)
+    problems = [*reading.problems, *more]
+    if as_json:
+        typer.echo(json.dumps(_as_json(path, reading, facts, problems), indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(_as_text(path, reading, facts, problems)))
+
+
+@app.command()
+def convert(
+    source: Path = typer.Argument(..., metavar="SRC", help="A corpus in any known layout."),
+    target: Path = typer.Argument(..., metavar="DST", help="A new folder."),
+    to: str = typer.Option(..., "--to", metavar="LAYOUT", help="What to write: kaldi or parquet."),
+    layout: str | None = typer.Option(None, metavar="NAME", help=LAYOUT_HELP),
+) -> None:
+    """Write the lists of a corpus in another layout; the audio stays where it is and is named by its path.
+
+    kaldi writes wav.scp, utt2spk, spk2utt and, where known, segments, spk2gender, text, trials. parquet writes
+    manifest.parquet and, where known, trials.parquet: personare's own layout.
+
+    Examples:
+
+        personare corpus convert LibriSpeech/dev-clean data/dev_clean --to kaldi
+
+        personare corpus convert data/libri_dev lists/libri_dev --to parquet
+    """
+    from personare.corpora import read_corpus, writer_named
+
+    write = writer_named(to)
+    reading = read_corpus(source, layout=layout)
+    write(reading.corpus, target, trials=reading.trials)
+    for line in [*_told(reading), *_problem_lines(reading.problems)]:
+        typer.echo(line, err=True)
+    count = f"{len(reading.corpus.speakers):,} speakers, {len(reading.corpus):,} utterances"
+    typer.echo(f"{source} ({reading.layout}) -> {target} ({to}): {count}")
+
+
+def _probed(reading: Reading) -> tuple[dict[str, Any], list[Problem]]:
+    from personare.engine import Here
+    from personare.studies.corpus_facts import header_problems, probe_files
+
+    results = []
+    with show.progress("reading headers", reading.corpus.frame["audio"].n_unique()) as tick:
+        for result in probe_files(reading.corpus, Here()):
+            results.append(result)
+            tick(1)
+    headers = {r.item: r.value for r in results if r.value is not None}
+    return headers, header_problems(reading.corpus, results)
+
+
+def _as_text(path: Path, reading: Reading, facts: CorpusFacts, problems: list[Problem]) -> list[str]:
+    rows = _rows(facts)
+    if reading.trials is not None:
+        targets = int(reading.trials.frame["target"].sum())
+        rows.append(("trials", f"{len(reading.trials):,} ({targets:,} target)"))
+    width = max(len(name) for name, _ in rows)
+    return [
+        f"{path}: layout {reading.layout} ({reading.evidence})",
+        *(f"  {name:<{width}}  {value}" for name, value in rows),
+        "utterances per speaker (speakers)",
+        *_bars(facts),
+        *_told(reading),
+        *(_problem_lines(problems) or ["problems: none"]),
+    ]
+
+
+def _rows(facts: CorpusFacts) -> list[tuple[str, str]]:
+    genders = ", ".join(f"{name} {count:,}" for name, count in facts.genders.items())
+    hours = "unknown without reading headers" if facts.hours is None else f"{facts.hours:.2f} (from {facts.hours_from})"
+    spread = f"{facts.least_per_speaker:,} least, {facts.median_per_speaker:,g} median, {facts.most_per_speaker:,} most"
+    rows = [
+        ("speakers", f"{facts.speakers:,} ({genders})"),
+        ("utterances", f"{facts.utterances:,} in {facts.files:,} files"),
+        ("hours", hours),
+        ("per speaker", spread),
+        ("transcripts", f"{facts.texts:,} of {facts.utterances:,} utterances ({facts.words:,} words)"),
+    ]
+    counts = (
+        ("rates", "{:,} Hz", facts.rates_hz),
+        ("channels", "{}", facts.channels),
+        ("formats", "{}", facts.encodings),
+    )
+    for name, form, found in counts:
+        if found:
+            rows.append((name, ", ".join(f"{form.format(value)}: {count:,}" for value, count in found.items())))
+    rows += [(f"part {p.name}", f"{p.speakers:,} speakers, {p.utterances:,} utterances") for p in facts.parts]
+    return rows
+
+
+def _bars(facts: CorpusFacts) -> list[str]:
+    """Draw the histogram; a bar that is not empty shows at least one block."""
+    labels = [f"{b.low:,}" if b.low == b.high else f"{b.low:,}-{b.high:,}" for b in facts.histogram]
+    widest, tallest = max(map(len, labels)), max(b.speakers for b in facts.histogram)
+    drawn = ["█" * -(-BAR_WIDTH * b.speakers // tallest) for b in facts.histogram]
+    rows = zip(labels, drawn, facts.histogram, strict=True)
+    return [f"  {label:>{widest}}  {blocks} {b.speakers:,}" for label, blocks, b in rows]
+
+
+def _told(reading: Reading) -> list[str]:
+    return [f"note: {note}" for note in reading.notes]
+
+
+def _problem_lines(problems: list[Problem] | tuple[Problem, ...]) -> list[str]:
+    return [f"problem: {problem.line}" for problem in problems]
+
+
+def _as_json(path: Path, reading: Reading, facts: CorpusFacts, problems: list[Problem]) -> dict[str, Any]:
+    trials = None if reading.trials is None else len(reading.trials)
+    return {
+        "path": str(path),
+        "layout": reading.layout,
+        "evidence": reading.evidence,
+        **dataclasses.asdict(facts),
+        "trials": trials,
+        "notes": list(reading.notes),
+        "problems": [{**dataclasses.asdict(p), "count": p.count, "line": p.line} for p in problems],
+    }

@@ -1,0 +1,170 @@
+"""What a corpus holds, in numbers: speakers, hours, rates, genders, how many utterances each speaker has."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+
+from personare.core.audio import AudioFacts, probe
+from personare.core.tables import Corpus
+from personare.corpora.problems import Problem, found
+from personare.engine import Engine, Result
+
+MOST_BARS = 8
+Value = TypeVar("Value", int, str)
+# a header's length and a written end may differ by rounding
+SLACK_S = 0.05
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a histogram: how many speakers have ``low`` to ``high`` utterances."""
+
+    low: int
+    high: int
+    speakers: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a corpus, e.g. train."""
+
+    name: str
+    utterances: int
+    speakers: int
+
+
+@dataclass(frozen=True)
+class CorpusFacts:
+    """What a corpus holds.
+
+    ``hours`` come from headers or, without probing, from the table's own times (``hours_from`` says which); None where
+    neither is known. Rates, channels and encodings count files and are empty without probing.
+    """
+
+    utterances: int
+    files: int
+    speakers: int
+    genders: Mapping[str, int]
+    least_per_speaker: int
+    median_per_speaker: float
+    most_per_speaker: int
+    histogram: tuple[Bar, ...]
+    hours: float | None
+    hours_from: str
+    rates_hz: Mapping[int, int]
+    channels: Mapping[int, int]
+    encodings: Mapping[str, int]
+    texts: int
+    words: int
+    parts: tuple[Part, ...]
+
+
+def probe_files(corpus: Corpus, engine: Engine) -> Iterator[Result[str, AudioFacts]]:
+    """Read the header of every file once; a file that cannot be read is a Result with an error."""
+    yield from engine.map(probe_file, corpus.frame["audio"].unique(maintain_order=True).to_list())
+
+
+def probe_file(path: str) -> AudioFacts:
+    """Read the header of one file."""
+    return probe(Path(path))
+
+
+def facts_of(corpus: Corpus, headers: Mapping[str, AudioFacts] | None = None) -> CorpusFacts:
+    """Count what a corpus holds; ``headers`` (path -> header) add rates, channels and exact hours."""
+    frame = corpus.frame
+    each = frame["speaker"].value_counts()["count"].to_list()
+    hours, hours_from = _hours(frame, headers)
+    known = list((headers or {}).values())
+    texts = frame["text"].drop_nulls() if "text" in frame.columns else pl.Series([], dtype=pl.String)
+    return CorpusFacts(
+        utterances=len(frame),
+        files=frame["audio"].n_unique(),
+        speakers=len(each),
+        genders=_genders(frame),
+        least_per_speaker=min(each, default=0),
+        median_per_speaker=statistics.median(each) if each else 0.0,
+        most_per_speaker=max(each, default=0),
+        histogram=histogram(each),
+        hours=hours,
+        hours_from=hours_from,
+        rates_hz=_counted(h.rate_hz for h in known),
+        channels=_counted(h.channels for h in known),
+        encodings=_counted(h.encoding for h in known),
+        texts=len(texts),
+        words=int(texts.str.split(" ").list.len().sum()),
+        parts=_parts(frame),
+    )
+
+
+def header_problems(corpus: Corpus, results: Iterable[Result[str, AudioFacts]]) -> list[Problem]:
+    """Name the files that cannot be read, and the segments that end after their file."""
+    results = list(results)
+    problems = found("unreadable-audio", "audio", (r.error or r.item for r in results if not r.ok))
+    if "end_s" in corpus.frame.columns:
+        ends = {r.item: r.value.duration_s for r in results if r.value is not None}
+        rows = corpus.frame.select("utterance", "audio", "end_s").drop_nulls().iter_rows()
+        late = [u for u, audio, end_s in rows if audio in ends and end_s > ends[audio] + SLACK_S]
+        problems += found("segment-past-end", "audio", late)
+    return problems
+
+
+def histogram(counts: list[int]) -> tuple[Bar, ...]:
+    """Group speakers by how many utterances they have: every count its own bar, or a few bars of equal width.
+
+    >>> histogram([10, 10, 24])
+    (Bar(low=10, high=10, speakers=2), Bar(low=24, high=24, speakers=1))
+    """
+    seen = Counter(counts)
+    if len(seen) <= MOST_BARS:
+        return tuple(Bar(n, n, seen[n]) for n in sorted(seen))
+    low = min(seen)
+    width = -(-(max(seen) - low + 1) // MOST_BARS)
+    inside: Counter[int] = Counter()
+    for n, speakers in seen.items():
+        inside[(n - low) // width] += speakers
+    return tuple(Bar(low + i * width, low + (i + 1) * width - 1, inside[i]) for i in range(max(inside) + 1))
+
+
+def _genders(frame: pl.DataFrame) -> dict[str, int]:
+    """Count speakers by gender, the unknown last."""
+    if "gender" not in frame.columns:
+        return {"unknown": frame["speaker"].n_unique()}
+    each = frame.group_by("speaker").agg(pl.col("gender").drop_nulls().first())
+    counts = Counter(each["gender"].fill_null("unknown").to_list())
+    return {g: counts[g] for g in ("f", "m", "x", "unknown") if counts[g]}
+
+
+def _hours(frame: pl.DataFrame, headers: Mapping[str, AudioFacts] | None) -> tuple[float | None, str]:
+    """Add up the time of every utterance: its segment, else its file, else what the table says."""
+    lacking = [c for c in ("start_s", "end_s", "duration_s") if c not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(c) for c in lacking)
+    if headers is not None:
+        lengths = [headers[a].duration_s if a in headers else None for a in frame["audio"]]
+        whole, source = pl.Series("whole", lengths, dtype=pl.Float64), "headers"
+    else:
+        whole, source = frame["duration_s"].cast(pl.Float64).alias("whole"), "table"
+    start, end = pl.col("start_s").fill_null(0.0), pl.col("end_s")
+    cut = pl.when(end.is_not_null()).then(end - start)
+    rest = pl.col("whole") - start if headers is not None else pl.col("whole")
+    times = frame.with_columns(whole).select(pl.coalesce(cut, rest)).to_series()
+    if headers is None and times.null_count():
+        return None, "unknown"
+    return float(times.sum()) / 3600, source
+
+
+def _counted(values: Iterable[Value]) -> dict[Value, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _parts(frame: pl.DataFrame) -> tuple[Part, ...]:
+    if "part" not in frame.columns:
+        return ()
+    grouped = frame.group_by(pl.col("part").fill_null("none")).agg(pl.len(), pl.col("speaker").n_unique())
+    return tuple(Part(*row) for row in grouped.sort("part").iter_rows())
