@@ -154,12 +154,13 @@ def make_voices(
     began, items = time.perf_counter(), wanted.plan()
     prepare(target, wanted, items)
     work = VoiceWork(target, wanted.rate_hz)
-    ready = [item for item in items if work.is_ready(item)]
-    missing = [item for item in items if item not in set(ready)]
+    ready = {item.name for item in items if work.is_ready(item)}
+    there = [item for item in items if item.name in ready]
+    missing = [item for item in items if item.name not in ready]
     if missing:
         files_of(MODEL)  # a missing model is one line before the work, not a failure per utterance
     results: list[Result[Utterance, Made]] = []
-    for where, part in ((Here(), ready), (engine, missing)):
+    for where, part in ((Here(), there), (engine, missing)):
         for result in where.map(work, part, ordered=False) if part else ():
             results.append(result)
             watch(result)

@@ -27,7 +27,7 @@ OWN_VOICES: dict[Gender, tuple[str, ...]] = {
     ),
 }
 SHARE_RANGE = (0.4, 0.6)  # of the first voice in a mixture: the middle lies farthest from both
-PACE_RANGE = (0.95, 1.15)  # speaking rate, 1 is the voice's own
+PACE_RANGE = (1.0, 1.25)  # speaking rate, 1 is the voice's own, which is slow
 
 
 @dataclass(frozen=True)

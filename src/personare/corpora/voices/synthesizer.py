@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -34,10 +33,14 @@ _RECIPE = 1  # raise it when the same plan would give another sound
 
 
 def fingerprint(utterance: Utterance, *, rate_hz: int) -> str:
-    """Name the sound of an utterance by all it depends on: plan, rate, model, runtime; equal names, equal sound."""
+    """Name the sound of an utterance by all it depends on, and nothing else: equal names, equal sound."""
+    who = utterance.speaker
     made_of = {
         "recipe": _RECIPE,
-        "utterance": asdict(utterance),
+        "phonemes": utterance.phonemes,
+        "voices": who.voices,
+        "share": who.share,
+        "pace": who.pace,
         "rate_hz": rate_hz,
         "model": dict(WEIGHTS[MODEL].files),
         "runtime": metadata.version("onnxruntime"),

@@ -1,0 +1,34 @@
+"""personare voices at the door: a table on success, one line on a mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+RUN = [sys.executable, "-c", "from personare.cli import main; main()", "voices"]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*RUN, *words], capture_output=True, text=True, check=False)
+
+
+def test_help_names_everything_and_shows_examples() -> None:
+    said = run("--help").stdout
+    for word in ("--speakers", "--utterances", "--seed", "--jobs", "--rate", "personare voices voices/"):
+        assert word in said
+
+
+def test_a_mistake_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for words, reason in (
+        ((str(tmp_path),), "is not empty and was not made by personare voices; name a new folder"),
+        ((str(tmp_path / "new"), "--speakers", "999"), "speakers must be 1 to"),
+        ((str(tmp_path / "new"), "--utterances", "999"), "utterances must be 1 to"),
+        ((str(tmp_path / "new"), "--rate", "400"), "rate must be 8000 to 48000 Hz, not 400"),
+        ((str(tmp_path / "new"), "--speekers", "3"), "No such option"),
+    ):
+        done = run(*words)
+        assert done.returncode == 2 and done.stdout == "", words
+        assert done.stderr.startswith("personare: ") and reason in done.stderr and done.stderr.count("\n") == 1, done
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,66 @@
+"""The plan of a corpus of invented speakers: balanced, repeatable, the same for few and for many."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from personare.core.carriers import WEIGHTS
+from personare.core.errors import ConfigError
+from personare.corpora.voices.plan import OWN_VOICES, SHARE_RANGE, most_speakers, plan, speaker
+from personare.corpora.voices.text import sentences
+
+
+@given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 2**31))
+def test_a_plan_is_balanced_named_and_repeatable(speakers: int, utterances: int, seed: int) -> None:
+    items = plan(speakers, utterances, seed=seed)
+    assert items == plan(speakers, utterances, seed=seed)
+    assert len(items) == speakers * utterances == len({i.name for i in items})
+    people = {i.speaker.name: i.speaker for i in items}
+    assert abs(sum(1 if p.gender == "f" else -1 for p in people.values())) <= 1
+    for name in people:
+        assert len({i.text for i in items if i.speaker.name == name}) == utterances, "nobody reads a sentence twice"
+
+
+def test_a_part_of_a_larger_plan_is_the_smaller_plan() -> None:
+    large = {i.name: i for i in plan(50, 9, seed=3)}
+    assert all(large[i.name] == i for i in plan(7, 4, seed=3))
+
+
+def test_seeds_differ_in_what_is_read() -> None:
+    assert [i.text for i in plan(2, 5, seed=1)] != [i.text for i in plan(2, 5, seed=2)]
+
+
+def test_own_voices_come_first_and_are_all_there() -> None:
+    first = [speaker(n, seed=1) for n in range(1, 27)]
+    assert all(len(s.voices) == 1 and s.share == 1.0 for s in first)
+    shipped = {member.split("/")[-1][:-4] for member in WEIGHTS["kokoro"].files if member.endswith(".bin")}
+    assert {v for own in OWN_VOICES.values() for v in own} == shipped and len(shipped) == 28
+    for gender, own in OWN_VOICES.items():
+        assert all(voice[1] == gender for voice in own)
+
+
+def test_mixtures_are_of_one_gender_and_no_pair_comes_twice() -> None:
+    everyone = [speaker(n, seed=5) for n in range(1, most_speakers() + 1)]
+    assert len({s.voices for s in everyone}) == most_speakers()
+    for mixed in (s for s in everyone if len(s.voices) == 2):
+        assert all(v[1] == mixed.gender for v in mixed.voices)
+        assert SHARE_RANGE[0] <= mixed.share <= SHARE_RANGE[1]
+        assert (mixed.accent == "american") == mixed.voices[0].startswith("a")
+
+
+def test_too_many_or_too_few_is_one_line() -> None:
+    for speakers in (0, -1, most_speakers() + 1):
+        with pytest.raises(ConfigError, match=f"speakers must be 1 to {most_speakers()}, not {speakers}"):
+            plan(speakers, 1, seed=1)
+    for utterances in (0, len(sentences()) + 1):
+        with pytest.raises(ConfigError, match=f"utterances must be 1 to {len(sentences())}, not {utterances}"):
+            plan(1, utterances, seed=1)
+
+
+def test_items_travel_to_other_processes() -> None:
+    items = plan(30, 1, seed=1)
+    assert pickle.loads(pickle.dumps(items)) == items  # noqa: S301 - our own bytes
