@@ -36,7 +36,10 @@ class PseudoSpeaker(Protocol):
 class Embedder(Protocol):
     """A hostile ear: speech in, one speaker vector out; ``fingerprint`` names the exact model for caches."""
 
-    fingerprint: str
+    @property
+    def fingerprint(self) -> str:
+        """The exact model, weights and version."""
+        ...
 
     def __call__(self, batch: Sequence[Audio]) -> NDArray[np.float32]:
         """Embed a batch: float32 [len(batch), d], one row per Audio, at any sample rate."""
