@@ -1,0 +1,158 @@
+"""Each recording is embedded once: vectors are kept by the content of the sound and the exact model that heard it.
+
+Vectors of voices are biometric: they lie in the user's own cache folder (or a run folder), readable by the owner only;
+``forget`` removes them. An entry that is cut or changed does not fit its checksum and is computed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.attackers import embedder as make_embedder
+from personare.core import weights
+from personare.core.audio import Audio, read_mono
+from personare.core.errors import AudioError
+from personare.core.files import write_bytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from personare.core.protocols import Embedder
+
+_CHECK_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A recording, or the part of it from ``start_s`` to ``end_s``."""
+
+    audio: Path
+    start_s: float = 0.0
+    end_s: float | None = None
+
+
+@dataclass(frozen=True)
+class EmbedWork:
+    """The work of an engine on one Clip: ``engine.map(EmbedWork("ecapa"), clips)`` yields float32 [d] vectors.
+
+    Parameters
+    ----------
+    embedder : a name of the catalog; the model is loaded once per process.
+    folder : where vectors are kept; the user's cache folder if None.
+    """
+
+    embedder: str
+    folder: Path | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, clip: Clip) -> NDArray[np.float32]:
+        """Hear it."""
+        return embed_file(
+            clip.audio, self.embedder, start_s=clip.start_s, end_s=clip.end_s, folder=self.folder, **self.parameters
+        )
+
+
+def embed_file(
+    path: Path,
+    embedder: str,
+    *,
+    start_s: float = 0.0,
+    end_s: float | None = None,
+    folder: Path | None = None,
+    **parameters: Any,
+) -> NDArray[np.float32]:
+    """Embed a file, or a part of it: float32 [d], from the cache where the same bytes were heard before."""
+    model = _model(embedder, tuple(sorted(parameters.items())))
+    content = f"{_file_digest(path, *_state(path))} {start_s!r} {end_s!r}"
+    place = _place(folder, model, content)
+    vector = _kept(place)
+    if vector is None:
+        try:
+            vector = model([read_mono(path, start_s=start_s, stop_s=end_s)])[0]
+        except AudioError as error:
+            told = str(error) if str(path) in str(error) else f"{path}: {error}"
+            raise AudioError(told) from None
+        _keep(place, vector)
+    return vector
+
+
+def embed_audio(audio: Audio, embedder: str, *, folder: Path | None = None, **parameters: Any) -> NDArray[np.float32]:
+    """Embed a sound in memory: float32 [d], from the cache where the same samples were heard before."""
+    model = _model(embedder, tuple(sorted(parameters.items())))
+    digest = hashlib.sha256(audio.samples.tobytes()).hexdigest()
+    place = _place(folder, model, f"samples {digest} {audio.rate_hz}")
+    vector = _kept(place)
+    if vector is None:
+        vector = model([audio])[0]
+        _keep(place, vector)
+    return vector
+
+
+def forget(*, folder: Path | None = None) -> int:
+    """Remove every kept vector; give their number."""
+    root = _root(folder)
+    count = sum(1 for _ in root.glob("*/*/*.vector"))
+    if root.is_dir():
+        shutil.rmtree(root)
+    return count
+
+
+@functools.lru_cache(maxsize=4)
+def _model(name: str, parameters: tuple[tuple[str, Any], ...]) -> Embedder:
+    return make_embedder(name, **dict(parameters))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """Size and time of change: while they stay, a file is hashed once, however many parts are cut out of it."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise AudioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
+    return found.st_size, found.st_mtime_ns
+
+
+@functools.lru_cache(maxsize=64)
+def _file_digest(path: Path, _size: int, _changed_ns: int) -> str:
+    try:
+        return weights.file_sha256(path)
+    except OSError as error:
+        raise AudioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
+
+
+def _root(folder: Path | None) -> Path:
+    return (weights.home() if folder is None else folder) / "vectors"
+
+
+def _place(folder: Path | None, model: Embedder, content: str) -> Path:
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return _root(folder) / model.fingerprint / digest[:2] / f"{digest[2:]}.vector"
+
+
+def _check(payload: bytes) -> bytes:
+    return hashlib.blake2b(payload, digest_size=_CHECK_BYTES).digest()
+
+
+def _kept(place: Path) -> NDArray[np.float32] | None:
+    try:
+        content = place.read_bytes()
+    except OSError:
+        return None
+    check, payload = content[:_CHECK_BYTES], content[_CHECK_BYTES:]
+    return np.frombuffer(payload, "<f4").astype(np.float32) if payload and check == _check(payload) else None
+
+
+def _keep(place: Path, vector: NDArray[np.float32]) -> None:
+    payload = vector.astype("<f4").tobytes()
+    root = place.parents[2]
+    if not root.is_dir():
+        with contextlib.suppress(OSError):  # the write below tells what is wrong
+            root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_bytes(place, _check(payload) + payload)

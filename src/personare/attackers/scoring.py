@@ -1,0 +1,178 @@
+"""Comparing voices: every test vector against every enrolled speaker, all at once, as Scores.
+
+A speaker is enrolled as the mean of length-normalised vectors (VoicePrivacy, vauquier2025legal); the score is the
+cosine, or what any other Scorer gives. Trials never pass through a Python loop; products are made in blocks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from personare.core.errors import TableError
+from personare.core.tables import Embeddings, Scores, Trials
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BLOCK = 1 << 22  # scores made at a time
+
+
+class Scorer(Protocol):
+    """Compares test vectors [n, d] with enrolled vectors [m, d]: scores [n, m], higher is more alike."""
+
+    def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
+        """Score every pair."""
+        ...
+
+
+def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Scale every row to length 1; a row of zeros stays (it is like nobody).
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+
+def cosine(test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cosine of every test row [n, d] with every enrolled row [m, d]: [n, m]."""
+    return unit_rows(test) @ unit_rows(enroll).T
+
+
+def enrolled(utterances: Embeddings, *, unit_first: bool = True) -> Embeddings:
+    """Enrol every speaker as the mean of their vectors; ids are the speakers, sorted."""
+    rows = unit_rows(utterances.vectors) if unit_first else utterances.vectors
+    speakers, member = np.unique(np.array(utterances.speakers, dtype=str), return_inverse=True)
+    order = np.argsort(member, kind="stable")
+    starts = np.searchsorted(member[order], np.arange(len(speakers)))
+    sums = np.add.reduceat(rows[order].astype(np.float64), starts, axis=0) if len(speakers) else rows
+    means = (sums / np.bincount(member, minlength=len(speakers))[:, None]).astype(np.float32)
+    names = tuple(speakers.tolist())
+    return Embeddings(names, names, means)
+
+
+@dataclass(frozen=True, eq=False)
+class TrialScores:
+    """Scored trials as arrays: ``score`` and ``target`` [n], and who met whom as positions in ``enroll`` and ``test``.
+
+    The arrays feed metrics without any table; ``table`` names every row.
+    """
+
+    enroll: Embeddings
+    test: Embeddings
+    enroll_at: NDArray[np.int32]
+    test_at: NDArray[np.int32]
+    score: NDArray[np.float32]
+    target: NDArray[np.bool_]
+
+    @property
+    def targets(self) -> NDArray[np.float32]:
+        """Scores of trials that are the same speaker."""
+        return self.score[self.target]
+
+    @property
+    def nontargets(self) -> NDArray[np.float32]:
+        """Scores of trials that are different speakers."""
+        return self.score[~self.target]
+
+    def table(self) -> Scores:
+        """Make the checked table of enroll, test, target, score."""
+        import polars as pl
+
+        names = {
+            "enroll": pl.Series(self.enroll.ids, dtype=pl.String).gather(self.enroll_at),
+            "test": pl.Series(self.test.ids, dtype=pl.String).gather(self.test_at),
+        }
+        return Scores(pl.DataFrame({**names, "target": self.target, "score": self.score.astype(np.float64)}))
+
+
+def score_all(
+    test: Embeddings,
+    enroll: Embeddings,
+    *,
+    genders: Mapping[str, str | None] | None = None,
+    scorer: Callable[[NDArray[np.float32], NDArray[np.float32]], NDArray[Any]] = cosine,
+) -> TrialScores:
+    """Score every test against every enrolled speaker.
+
+    ``genders`` (speaker -> gender) keeps trials within one gender; speakers of unknown gender meet each other only.
+    An utterance that is enrolled under its own id never meets itself.
+    """
+    _same_width(test, enroll)
+    test_group, enroll_group = _groups(test, enroll, genders)
+    test_who, enroll_who = _codes(test.speakers, enroll.speakers)
+    test_id, enroll_id = _codes(test.ids, enroll.ids)
+    rows = max(1, _BLOCK // max(1, len(enroll.ids)))
+    parts = []
+    for first in range(0, len(test.ids), rows):
+        block = slice(first, first + rows)
+        allowed = (test_group[block, None] == enroll_group) & (test_id[block, None] != enroll_id)
+        row, column = np.nonzero(allowed)
+        score = np.asarray(scorer(test.vectors[block], enroll.vectors))[row, column]
+        parts.append((column.astype(np.int32), (row + first).astype(np.int32), score.astype(np.float32)))
+    empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
+    enroll_at, test_at = (np.concatenate([part[i] for part in (parts or [empty])]) for i in (0, 1))
+    score = np.concatenate([part[2] for part in (parts or [empty])])
+    return TrialScores(enroll, test, enroll_at, test_at, score, test_who[test_at] == enroll_who[enroll_at])
+
+
+def score_trials(
+    trials: Trials,
+    test: Embeddings,
+    enroll: Embeddings,
+    *,
+    scorer: Callable[[NDArray[np.float32], NDArray[np.float32]], NDArray[Any]] = cosine,
+) -> TrialScores:
+    """Score the listed trials; a name without a vector is an error."""
+    _same_width(test, enroll)
+    test_at = _positions(trials, "test", test.ids)
+    enroll_at = _positions(trials, "enroll", enroll.ids)
+    score = np.empty(len(trials), np.float32)
+    order = np.argsort(test_at, kind="stable")
+    rows = max(1, _BLOCK // max(1, len(enroll.ids)))
+    edges = np.searchsorted(test_at[order], np.arange(0, len(test.ids) + rows, rows))
+    for block, (first, last) in enumerate(itertools.pairwise(edges)):
+        if first == last:
+            continue
+        part, base = order[first:last], block * rows
+        matrix = np.asarray(scorer(test.vectors[base : base + rows], enroll.vectors))
+        score[part] = matrix[test_at[part] - base, enroll_at[part]]
+    return TrialScores(enroll, test, enroll_at, test_at, score, trials.frame["target"].to_numpy())
+
+
+def _same_width(test: Embeddings, enroll: Embeddings) -> None:
+    if test.vectors.shape[1] != enroll.vectors.shape[1]:
+        found = f"{test.vectors.shape[1]} and {enroll.vectors.shape[1]}"
+        raise TableError(f"test and enrolled vectors have {found} numbers; use the same embedder for both")
+
+
+def _codes(*columns: tuple[str, ...]) -> list[NDArray[np.int64]]:
+    """Number names so that equal names have equal numbers in every column."""
+    _, codes = np.unique(np.array([name for column in columns for name in column], dtype=str), return_inverse=True)
+    return np.split(codes.reshape(-1), np.cumsum([len(column) for column in columns])[:-1])
+
+
+def _groups(test: Embeddings, enroll: Embeddings, genders: Mapping[str, str | None] | None) -> list[NDArray[np.int64]]:
+    if genders is None:
+        return [np.zeros(len(test.ids), np.int64), np.zeros(len(enroll.ids), np.int64)]
+    known = {who: genders.get(who) or "" for who in {*test.speakers, *enroll.speakers}}
+    return _codes(tuple(known[who] for who in test.speakers), tuple(known[who] for who in enroll.speakers))
+
+
+def _positions(trials: Trials, column: str, ids: tuple[str, ...]) -> NDArray[np.int32]:
+    import polars as pl
+
+    known = pl.DataFrame(
+        {column: ids, "at": np.arange(len(ids), dtype=np.int32)}, schema={column: pl.String, "at": pl.Int32}
+    )
+    at = trials.frame.select(column).join(known, on=column, how="left", maintain_order="left")["at"]
+    if at.null_count():
+        name = trials.frame[column].filter(at.is_null())[0]
+        raise TableError(f"{at.null_count()} trials name a {column} without a vector (first: '{name}'); embed it first")
+    return at.to_numpy()
