@@ -1,0 +1,144 @@
+"""Linkability at population scale: known laws of p recovered, forecasts that come true on held-out people, laws."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from personare.core.errors import MetricError
+from personare.metrics.privacy.exceedance import BellCurve, CountBins, fit_exceedance
+from personare.metrics.privacy.linkability import exact_curve
+from personare.metrics.privacy.population import CARD, population_linkability
+from personare.metrics.privacy.strangers import stranger_counts
+
+
+def bell_counts(seed: int, *, mean: float, spread: float, tests: int, enrolled: int) -> NDArray[np.int64]:
+    """Counts of strangers when the distance of the speaker from the strangers is a bell curve."""
+    rng = np.random.default_rng(seed)
+    p = [0.5 * math.erfc(z / math.sqrt(2)) for z in mean + spread * rng.standard_normal(tests)]
+    return rng.binomial(enrolled - 1, p)
+
+
+def voice_counts(seed: int, *, people: int, tests: int) -> NDArray[np.int64]:
+    """Counts of strangers among vectors of people whose recordings differ in quality."""
+    rng = np.random.default_rng(seed)
+    enroll = rng.standard_normal((people, 48))
+    noise = 1.8 * np.exp(0.3 * rng.standard_normal((tests, 1)))
+    return stranger_counts(
+        enroll[:tests] + noise * rng.standard_normal((tests, 48)), np.arange(tests), enroll, np.arange(people)
+    )
+
+
+# closed form
+
+
+def test_guessing_stays_at_one_in_n_up_to_a_thousand_million() -> None:
+    guess = BellCurve(0.0, 1.0)
+    for people in (2, 20, 10**4, 10**6, 10**9):
+        assert guess.linkability(people) * people == pytest.approx(1.0, rel=0.02)
+
+
+def test_two_unit_bell_curves_have_the_known_rate_against_one_stranger() -> None:
+    for distance in (0.5, 1.0, 2.0):  # Phi(d / sqrt 2) for two unit Gaussians d apart
+        known = 0.5 * math.erfc(-distance / 2)
+        assert BellCurve(distance, 1.0).linkability(2) == pytest.approx(known, abs=1e-4)
+
+
+def test_the_fit_finds_the_curve_that_made_the_counts() -> None:
+    b = bell_counts(0, mean=2.5, spread=1.1, tests=4000, enrolled=5000)
+    bins = CountBins.of(5000)
+    fit = fit_exceedance(bins, np.bincount(bins.place(b), minlength=len(bins.edges)).astype(float))
+    assert fit.bell.mean == pytest.approx(2.5, abs=0.1) and fit.bell.spread == pytest.approx(1.1, abs=0.1)
+    truth = BellCurve(2.5, 1.1)
+    for people in (10**4, 10**6):
+        assert fit.linkability(people) == pytest.approx(truth.linkability(people), rel=0.25)
+
+
+def test_bins_share_all_probability() -> None:
+    for enrolled in (20, 29, 500, 22_024):
+        bins = CountBins.of(enrolled)
+        np.testing.assert_allclose(bins.probability.sum(axis=0), 1.0, atol=1e-12)
+        assert bins.place(np.array([0, enrolled - 1])).tolist() == [0, len(bins.edges) - 1]
+
+
+# reference: what was measured among people the fit did not see
+
+
+def test_forecasts_come_true_among_held_out_people() -> None:
+    people, tests = 4000, 1500
+    b = voice_counts(1, people=people, tests=tests)
+    measured = float(exact_curve(b, enrolled=people)[-1])
+    few = 400
+    seen = np.random.default_rng(2).hypergeometric(b, people - 1 - b, few - 1)
+    forecast = population_linkability(seen, np.arange(tests), enrolled=few, populations=(people,), resamples=40)
+    assert forecast.estimates[0].value == pytest.approx(measured, abs=0.03)
+    assert forecast.estimates[0].low <= measured <= forecast.estimates[0].high
+    assert exact_curve(seen, enrolled=few)[-1] > measured + 0.1, "the forecast had something to foretell"
+
+
+def test_the_checks_report_the_error_and_set_the_reach() -> None:
+    b = voice_counts(3, people=4000, tests=600)
+    found = population_linkability(b, np.arange(600), enrolled=4000, populations=(10**6, 10**9), resamples=10)
+    assert [c.factor for c in found.checks] == [10, 100] and [c.fitted_on for c in found.checks] == [400, 40]
+    for check in found.checks:
+        assert check.measured == float((b == 0).mean())
+        assert check.error == check.forecast - check.measured and abs(check.error) < 0.1
+    assert abs(found.checks[0].error) < 0.03
+    assert found.trusted_to(tolerance=1.0) == 400_000 and found.trusted_to(tolerance=0.0) == 4000
+    finding = found.findings(attacker="informed")[1]
+    assert finding.conditions["N"] == 10**9 and finding.conditions["checked_to"] == found.trusted_to()
+    assert finding.chance_level == 1e-9 and "Do not trust" in CARD.caution
+
+
+def test_few_beaten_tests_carry_no_further_than_the_data() -> None:
+    b = np.zeros(200, dtype=np.int64)
+    b[:5] = [1, 1, 2, 4, 9]
+    found = population_linkability(b, np.arange(200), enrolled=300, populations=(10**6,), resamples=10)
+    assert found.beaten == 5 and found.trusted_to() == 300
+
+
+# laws
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.floats(-0.5, 5.0), st.floats(0.3, 2.0), st.floats(-3.0, 3.0))
+def test_a_larger_population_never_links_more(mean: float, spread: float, skew: float) -> None:
+    curve = BellCurve(mean, spread, skew)
+    rates = [curve.linkability(people) for people in (1, 2, 10, 10**3, 10**6, 10**9)]
+    assert rates[0] == pytest.approx(1.0) and all(a >= b >= 0 for a, b in itertools.pairwise(rates))
+
+
+def test_order_changes_nothing() -> None:
+    b = bell_counts(4, mean=2.0, spread=1.0, tests=300, enrolled=200)
+    speakers = np.repeat(np.arange(100), 3)
+    order = np.random.default_rng(0).permutation(300)
+    one = population_linkability(b, speakers, enrolled=200, populations=(10**5,), resamples=10)
+    two = population_linkability(b[order], speakers[order], enrolled=200, populations=(10**5,), resamples=10)
+    assert one.estimates[0].value == pytest.approx(two.estimates[0].value, rel=1e-9)
+    assert one.estimates[0].n == 100
+
+
+# degenerate
+
+
+@pytest.mark.parametrize(
+    ("counts", "options", "says"),
+    [
+        ([0, 0, 0], {"enrolled": 100}, "no test was beaten by any of 99 strangers"),
+        ([1, 2], {"enrolled": 10}, "at least 20 enrolled"),
+        ([], {"enrolled": 100}, "at least one test"),
+        ([1, 2], {"enrolled": 100, "populations": ()}, "populations"),
+        ([1, 2], {"enrolled": 100, "populations": (0,)}, "populations"),
+        ([1, 200], {"enrolled": 100}, "0..99 are strangers"),
+    ],
+)
+def test_bad_input_is_one_line(counts: list[int], options: dict[str, Any], says: str) -> None:
+    with pytest.raises(MetricError, match=says):
+        population_linkability(counts, np.arange(len(counts)), **options)
