@@ -1,0 +1,93 @@
+"""Pitch correlation: scipy's Spearman, the VoicePrivacy 2022 steps one by one, lags, unvoiced and constant tracks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr, spearmanr
+
+from personare.core.errors import MetricError
+from personare.metrics.utility.pitch import correlation_estimate, f0_spearman, lag_of, pitch_correlation
+
+TRACK = st.lists(st.sampled_from([0, 90, 100, 110, 150, 200, 210]), min_size=5, max_size=30)
+
+
+def melody(seed: int, frames: int = 200) -> Any:
+    """A pitch track with pauses."""
+    rng = np.random.default_rng(seed)
+    hz = 150 + 40 * np.sin(np.arange(frames) / 9) + np.cumsum(rng.normal(size=frames))
+    return np.where(np.arange(frames) % 50 < 35, np.clip(hz, 80, 400), 0.0)
+
+
+@given(TRACK, TRACK)
+def test_spearman_is_scipys_on_frames_voiced_in_both(a: list[int], b: list[int]) -> None:
+    n = min(len(a), len(b))
+    x, y = np.array(a[:n]), np.array(b[:n])
+    both = (x > 0) & (y > 0)
+    found = f0_spearman(x, y)
+    if both.sum() < 2 or np.ptp(x[both]) == 0 or np.ptp(y[both]) == 0:
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(spearmanr(x[both], y[both]).statistic, abs=1e-12)
+
+
+def test_spearman_ignores_any_rising_map_of_pitch() -> None:
+    a, b = melody(0), melody(1)
+    assert f0_spearman(a, 2 * a) == 1
+    assert f0_spearman(a, np.where(a > 0, 1000 - a, 0)) == -1
+    assert f0_spearman(a, np.where(b > 0, np.exp(b / 100), 0)) == pytest.approx(f0_spearman(a, b))
+
+
+def test_voiceprivacy_2022_steps_one_by_one() -> None:
+    a, b = melody(2, 200), melody(3, 190)
+    stretched = np.interp(np.linspace(1, 190, 200), np.linspace(1, 190, 190), b)
+    a = np.where((a < 75) | (a > 500), 0, a)
+    stretched = np.where((stretched < 75) | (stretched > 500), 0, stretched)
+    lag = int(np.argmax(np.correlate(a, stretched, "full"))) - 199
+    moved = np.roll(stretched, lag)
+    assert pitch_correlation(a, b, frames="all") == pytest.approx(pearsonr(a, moved).statistic)
+    both = (a > 0) & (moved > 0)
+    assert pitch_correlation(a, b, frames="voiced") == pytest.approx(pearsonr(a[both], moved[both]).statistic)
+
+
+@pytest.mark.parametrize("lag", [-7, 0, 3])
+def test_a_delay_is_found_and_taken_out(lag: int) -> None:
+    a = np.pad(melody(4, 120), 20)
+    assert lag_of(a, np.roll(a, -lag)) == lag
+    for frames in ("voiced", "all"):
+        assert pitch_correlation(a, np.roll(a, -lag), frames=frames) == pytest.approx(1)
+
+
+def test_tracks_with_nothing_to_correlate_have_no_number() -> None:
+    silent, flat = np.zeros(10), np.full(10, 100.0)
+    assert math.isnan(f0_spearman(silent, flat))
+    assert math.isnan(f0_spearman(flat, flat))
+    assert math.isnan(pitch_correlation(silent, silent, frames="all"))
+    assert math.isnan(pitch_correlation([600.0, 700.0], [600.0, 700.0], frames="voiced"))
+
+
+def test_bad_tracks_are_one_line() -> None:
+    with pytest.raises(MetricError, match="do not belong together"):
+        f0_spearman(np.ones(100), np.ones(80))
+    with pytest.raises(MetricError, match="one number per frame"):
+        f0_spearman([], [1.0])
+    with pytest.raises(MetricError, match="negative, NaN"):
+        pitch_correlation([1.0, math.nan], [1.0, 2.0], frames="all")
+    with pytest.raises(MetricError, match="use 'voiced' or 'all'"):
+        pitch_correlation([1.0], [1.0], frames="some")  # type: ignore[arg-type]
+
+
+def test_interval_leaves_out_undefined_utterances() -> None:
+    found = correlation_estimate([0.5, math.nan, 0.7, 0.9], speakers=["a", "a", "b", "c"], rng=np.random.default_rng(0))
+    assert found.value == pytest.approx(0.7)
+    assert found.n == 3
+    assert found.low <= 0.7 <= found.high
+    with pytest.raises(MetricError, match="none of the 1 utterances"):
+        correlation_estimate([math.nan], speakers=["a"], rng=np.random.default_rng(0))
+    with pytest.raises(MetricError, match="one speaker"):
+        correlation_estimate([0.1], speakers=["a", "b"], rng=np.random.default_rng(0))

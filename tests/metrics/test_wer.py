@@ -1,0 +1,76 @@
+"""Word error rate: against an edit distance written here, sums over utterances, silence, no jiwer."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from personare.core.errors import MetricError, MissingExtraError
+from personare.metrics.utility.wer import WordErrors, wer, wer_estimate, word_errors
+
+pytest.importorskip("jiwer", reason="needs the extra 'asr'")
+SENTENCES = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
+
+
+def edit_distance(said: list[str], heard: list[str]) -> int:
+    """Levenshtein's distance, row by row."""
+    row = list(range(len(heard) + 1))
+    for i, word in enumerate(said, 1):
+        previous, row[0] = row[0], i
+        for j, other in enumerate(heard, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (word != other))
+    return row[-1]
+
+
+@given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=6))
+def test_errors_are_the_least_edits_of_each_utterance(pairs: list[tuple[str, str]]) -> None:
+    found = word_errors([p[0] for p in pairs], [p[1] for p in pairs])
+    assert found.errors.tolist() == [edit_distance(s.split(), h.split()) for s, h in pairs]
+    assert found.words.tolist() == [len(s.split()) for s, _ in pairs]
+    surplus = found.insertions - found.deletions
+    assert surplus.tolist() == [len(h.split()) - len(s.split()) for s, h in pairs]
+
+
+def test_kinds_of_errors_and_rates_by_hand() -> None:
+    found = word_errors(["one two three four", "five", ""], ["one too three", "five five", "noise"])
+    assert found.substitutions.tolist() == [1, 0, 0]
+    assert found.deletions.tolist() == [1, 0, 0]
+    assert found.insertions.tolist() == [0, 1, 1]
+    assert wer(found) == pytest.approx(4 / 5)
+    assert wer(word_errors(["a b"], ["c d e f"])) == 2.0
+
+
+def test_interval_redraws_speakers_and_keeps_those_without_words() -> None:
+    found = word_errors(["a b c", "a b c", "", "a b"], ["a b c", "a x c", "y", "a b"])
+    estimate = wer_estimate(found, speakers=["s", "t", "u", "v"], rng=np.random.default_rng(0))
+    assert estimate.value == wer(found)
+    assert estimate.n == 4
+    assert estimate.low <= estimate.value <= estimate.high
+
+
+def test_perfect_hearing_has_no_doubt() -> None:
+    found = word_errors(["a b", "c"], ["a b", "c"])
+    estimate = wer_estimate(found, speakers=["s", "t"], rng=np.random.default_rng(0))
+    assert (estimate.value, estimate.low, estimate.high) == (0, 0, 0)
+
+
+def test_bad_input_is_one_line() -> None:
+    with pytest.raises(MetricError, match="2 references do not fit 1"):
+        word_errors(["a", "b"], ["a"])
+    with pytest.raises(MetricError, match="at least one utterance"):
+        word_errors([], [])
+    with pytest.raises(MetricError, match="at least one word"):
+        wer(word_errors([""], ["a"]))
+    none = np.zeros(2, dtype=np.int64)
+    with pytest.raises(MetricError, match="one speaker: 2 utterances, 1 speakers"):
+        wer_estimate(WordErrors(none, none, none, none + 1), speakers=["s"], rng=np.random.default_rng(0))
+
+
+def test_without_jiwer_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jiwer", None)
+    with pytest.raises(MissingExtraError, match=r"personare\[asr\]"):
+        word_errors(["a"], ["a"])
