@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from personare.cli import main
+from personare.cli.corpus import LAYOUT_HELP
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
-from personare.corpora import read_corpus
+from personare.corpora import BUILTIN, read_corpus
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,10 @@ def test_convert_overwrites_nothing(run: Run, small_corpus: Path, tmp_path: Path
     assert done.code == 2
     assert done.stderr == f"personare: {tmp_path}/full: exists and is not an empty folder; name a new one\n"
     assert os.listdir(tmp_path / "full") == ["precious"]  # noqa: PTH208 - names are what is compared
+
+
+def test_the_help_names_every_layout() -> None:
+    assert all(name in LAYOUT_HELP for name in BUILTIN)
 
 
 @pytest.mark.parametrize("command", ["info", "convert"])

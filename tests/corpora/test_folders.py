@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,41 @@ def test_every_fault_of_a_tree_is_a_line(tmp_path: Path, sound: Sound, text: Tex
         f"{tmp_path}: 1 listed speaker has no utterance (first: 'bela')",
         f"{tmp_path}: 1 utterance id occurs more than once (first: 'anna/u1'); only the first of each is kept",
     ]
+
+
+def test_a_link_to_itself_hides_nothing(tmp_path: Path, sound: Sound) -> None:
+    sound("anna/u1.wav")
+    (tmp_path / "anna" / "a.wav").symlink_to(tmp_path / "anna" / "a.wav")
+    (tmp_path / "aaa").symlink_to(tmp_path / "aaa")
+    reading = read_corpus(tmp_path)
+    assert reading.corpus.frame["utterance"].to_list() == ["anna/u1"]
+    assert [p.kind for p in reading.problems] == ["missing-audio"]
+
+
+def test_a_folder_that_cannot_be_opened(tmp_path: Path, sound: Sound, monkeypatch: pytest.MonkeyPatch) -> None:
+    sound("anna/u1.wav")
+    sound("bela/u1.wav")
+    scandir = os.scandir
+
+    def guarded(path: str | Path) -> Any:
+        if str(path).endswith("bela"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    reading = read_corpus(tmp_path)
+    assert [(p.kind, p.names) for p in reading.problems] == [("closed-folder", ("bela",))]
+    assert reading.corpus.speakers == ["anna"]
+
+
+def test_a_transcript_that_is_not_utf8_is_reported(tmp_path: Path, sound: Sound, text: Text) -> None:
+    sound("anna/u1.wav")
+    sound("anna/u2.wav")
+    text("anna/u1.txt", "good")
+    (tmp_path / "anna" / "u2.txt").write_bytes(b"caf\xe9")
+    reading = read_corpus(tmp_path)
+    assert reading.corpus.frame["text"].to_list() == ["good", None]
+    assert [p.kind for p in reading.problems] == ["unreadable-text", "empty-text"]
 
 
 def test_links_to_folders_elsewhere_are_followed(tmp_path: Path, sound: Sound) -> None:

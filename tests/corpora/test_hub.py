@@ -53,6 +53,13 @@ def test_metadata_parquet_with_ids(tmp_path: Path, sound: Sound) -> None:
     assert read_corpus(tmp_path).corpus.frame.select("utterance", "speaker", "duration_s").rows() == [("17", "3", 0.05)]
 
 
+def test_the_first_of_several_names_for_one_thing_is_taken(tmp_path: Path, sound: Sound, text: Text) -> None:
+    sound("u1.wav")
+    text("metadata.csv", "file_name,speaker_id,speaker,text,transcription\nu1.wav,7,Anna Real Name,raw,clean\n")
+    frame = read_corpus(tmp_path).corpus.frame
+    assert frame.select("speaker", "text").rows() == [("7", "clean")]
+
+
 def test_nobody_is_named(tmp_path: Path, sound: Sound, text: Text) -> None:
     sound("u1.wav")
     text("metadata.csv", "file_name,label\nu1.wav,dog\n")

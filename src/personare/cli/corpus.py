@@ -45,6 +45,7 @@ def print_facts(
         personare corpus info recordings/ --json > facts.json
     """
     from personare.corpora import read_corpus
+    from personare.corpora.problems import plain
     from personare.studies.corpus_facts import facts_of
 
     reading = read_corpus(path, layout=layout)
@@ -54,7 +55,8 @@ def print_facts(
     if as_json:
         typer.echo(json.dumps(_as_json(path, reading, facts, problems), indent=2, ensure_ascii=False))
     else:
-        typer.echo("\n".join(_as_text(path, reading, facts, problems)))
+        for line in _as_text(path, reading, facts, problems):
+            typer.echo(plain(line))
 
 
 @app.command()

@@ -15,10 +15,10 @@ import polars as pl
 from personare.core.audio import AUDIO_SUFFIXES
 from personare.core.errors import CorpusError
 from personare.corpora.gathering import Reading, gather, idle_speakers
-from personare.corpora.listing import read_line
+from personare.corpora.listing import read_texts
 from personare.corpora.manifest import speakers_beside
 from personare.corpora.problems import Problem, found
-from personare.corpora.walking import Tree, folders_in, stem_of, suffix_of, walk
+from personare.corpora.walking import Tree, folders_in, is_folder, stem_of, suffix_of, walk
 
 
 @dataclass(frozen=True)
@@ -74,24 +74,24 @@ class FolderPerSpeaker:
 def _texts(tree: Tree, heard: set[str]) -> tuple[dict[str, str], list[Problem]]:
     """Read the transcripts that lie beside their recordings."""
     written = [t for t in tree.with_suffix(".txt") if "/" in t]
-    texts = {stem_of(t): read_line(tree.place(t)) for t in written if stem_of(t) in heard}
+    texts, problems = read_texts({stem_of(t): tree.place(t) for t in written if stem_of(t) in heard})
     if not texts:
-        return {}, []
-    return texts, found("orphan-entry", str(tree.root), (t for t in written if stem_of(t) not in heard))
+        return {}, problems
+    return texts, problems + found("orphan-entry", str(tree.root), (t for t in written if stem_of(t) not in heard))
 
 
 def first_audio(folder: Path, *, deepest: int = 4) -> str | None:
     """Find one audio file in or below a folder, at most ``deepest`` levels down, as a relative path."""
     try:
         with os.scandir(folder) as entries:
-            seen = sorted((e.name, e.is_dir()) for e in entries if not e.name.startswith("."))
+            seen = sorted((e.name, is_folder(e)) for e in entries if not e.name.startswith("."))
     except OSError:
         return None
-    for name, is_folder in seen:
-        if not is_folder and suffix_of(name) in AUDIO_SUFFIXES:
+    for name, inner in seen:
+        if not inner and suffix_of(name) in AUDIO_SUFFIXES:
             return name
-    for name, is_folder in seen:
-        below = first_audio(folder / name, deepest=deepest - 1) if is_folder and deepest else None
+    for name, inner in seen:
+        below = first_audio(folder / name, deepest=deepest - 1) if inner and deepest else None
         if below is not None:
             return f"{name}/{below}"
     return None

@@ -14,6 +14,7 @@ from personare.core.errors import CorpusError
 from personare.core.tables import read_frame
 from personare.corpora.gathering import Reading, gather, orphans
 from personare.corpora.listing import full_path, heading_of, json_lines, table_of
+from personare.corpora.problems import plain
 from personare.corpora.walking import folders_in, walk
 
 TABLES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
@@ -99,13 +100,14 @@ def _rows(table: Path, *, part: str | None) -> pl.DataFrame:
         frame = read_frame(table)
     else:
         plain = (str, int, float, bool)
-        rows = [{k: v for k, v in row.items() if isinstance(v, plain)} for row in json_lines(table)]
+        rows = [{k: v for k, v in row.items() if isinstance(v, scalars)} for row in json_lines(table)]
         frame = pl.DataFrame(rows, infer_schema_length=None, strict=False)
     ours = {word: next((c for c in theirs if c in frame.columns), None) for word, theirs in WORDS.items()}
     if ours["speaker"] is None:
         wanted = ", ".join(WORDS["speaker"])
-        raise CorpusError(f"{table}: no column says who speaks ({wanted}); it has {', '.join(frame.columns)}")
-    frame = frame.rename({c: word for word, c in ours.items() if c is not None and c != word}, strict=True)
+        raise CorpusError(f"{table}: no column says who speaks ({wanted}); it has {plain(', '.join(frame.columns))}")
+    renamed = {c: word for word, c in ours.items() if c is not None and c != word}
+    frame = frame.drop(word for word in renamed.values() if word in frame.columns).rename(renamed)
     return _completed(frame, table.parent.resolve(), part=part)
 
 

@@ -62,7 +62,11 @@ class Lhotse:
             raise CorpusError(f"{path}: not as lhotse writes it ({type(error).__name__}: {error})") from None
         places = located({row["audio"] for row in rows}, files[0].parent)
         frame = pl.DataFrame([{**row, "audio": places[row["audio"]]} for row in rows], schema=COLUMNS)
-        frame = frame.drop(c for c in ("channel",) if frame[c].fill_null(0).eq(0).all())
+        elsewhere = frame["channel"].fill_null(0).ne(0).sum()
+        if elsewhere:
+            notes = [*notes, f"{elsewhere:,} utterances are on a channel beside the first (column 'channel')"]
+        else:
+            frame = frame.drop("channel")
         return gather(frame, layout="lhotse", evidence=evidence, place=files[0].name, problems=problems, notes=notes)
 
 
@@ -96,26 +100,31 @@ def _source(recording: Row) -> str | None:
     return str(sources[0]["source"]) if len(sources) == 1 else None
 
 
+def _word(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _channel(value: Any) -> int | None:
+    """Give the channel of a supervision, the first where it has several."""
+    first = value[0] if isinstance(value, list) and value else value
+    return first if isinstance(first, int) else None
+
+
 def _row(recording: Row, supervision: Row, *, shift_s: float = 0.0) -> Row:
     """Make an utterance of a supervision; times only where it is not the whole recording."""
     start_s = float(supervision["start"]) + shift_s
     end_s = start_s + float(supervision["duration"])
     whole = abs(start_s) < 1e-3 and abs(end_s - float(recording["duration"])) < 2e-3
-    channel = supervision.get("channel", 0)
     return {
-        "utterance": supervision["id"],
-        "speaker": supervision.get("speaker"),
+        "utterance": _word(supervision["id"]),
+        "speaker": _word(supervision.get("speaker")),
         "audio": _source(recording),
         "start_s": None if whole else round(start_s, 6),
         "end_s": None if whole else round(end_s, 6),
         "duration_s": float(supervision["duration"]),
-        "gender": supervision.get("gender"),
-        "text": supervision.get("text"),
-        "channel": channel[0]
-        if isinstance(channel, list) and channel
-        else channel
-        if isinstance(channel, int)
-        else None,
+        "gender": _word(supervision.get("gender")),
+        "text": _word(supervision.get("text")),
+        "channel": _channel(supervision.get("channel")),
     }
 
 

@@ -6,13 +6,14 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from personare.core.errors import CorpusError
+from personare.corpora.problems import Problem, found
 from personare.corpora.walking import existing
 
 
@@ -75,9 +76,16 @@ def heading_of(path: Path, separator: str) -> list[str]:
     return [word.strip().strip('"') for word in first.split(separator)]
 
 
-def read_line(path: str) -> str:
-    """Read a short text file as one line."""
-    return " ".join(" ".join(lines_of(Path(path))).split())
+def read_texts(files: Mapping[str, str]) -> tuple[dict[str, str], list[Problem]]:
+    """Read one short text file per key, each as one line; those that cannot be read are reported."""
+    texts: dict[str, str] = {}
+    bad: list[str] = []
+    for key, path in files.items():
+        try:
+            texts[key] = " ".join(" ".join(lines_of(Path(path))).split())
+        except CorpusError as error:
+            bad.append(str(error))
+    return texts, found("unreadable-text", "transcripts", bad)
 
 
 def full_path(folder: Path, written: str) -> str:
@@ -96,7 +104,7 @@ def located(written: Iterable[str], folder: Path) -> dict[str, str]:
     """
     here, there = Path.cwd(), folder.resolve()
     beside = {w: full_path(there, w) for w in written}
-    found = existing(beside.values())
-    lost = {w: full_path(here, w) for w, place in beside.items() if place not in found}
+    there_is = existing(beside.values())
+    lost = {w: full_path(here, w) for w, place in beside.items() if place not in there_is}
     current = existing(lost.values())
     return {w: lost[w] if w in lost and lost[w] in current else place for w, place in beside.items()}

@@ -16,7 +16,7 @@ from personare.core.errors import CorpusError, TableError
 from personare.core.tables import Corpus, Trials, read_frame
 from personare.corpora.gathering import Reading, gather, idle_speakers, orphans
 from personare.corpora.listing import full_path
-from personare.corpora.problems import Problem
+from personare.corpora.problems import Problem, plain
 from personare.corpora.targets import refuse_full
 from personare.corpora.trial_lists import checked_trials
 from personare.corpora.walking import walk
@@ -49,7 +49,9 @@ class Manifest:
         frame = read_frame(table)
         for column in Corpus.required:
             if column not in frame.columns:
-                raise CorpusError(f"{table}: a manifest needs the column '{column}'; it has {', '.join(frame.columns)}")
+                raise CorpusError(
+                    f"{table}: a manifest needs the column '{column}'; it has {plain(', '.join(frame.columns))}"
+                )
         folder = table.parent.resolve()
         frame = _typed(frame, table)
         places = [full_path(folder, a) if a else None for a in frame["audio"]]

@@ -29,6 +29,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
         "left out; rename it",
     ),
     "empty-text": ("utterance has an empty transcript", "utterances have an empty transcript", "kept without text"),
+    "unreadable-text": ("transcript cannot be read", "transcripts cannot be read", "kept without text"),
     "bad-segment": (
         "segment starts before 0 s or does not end after its start",
         "segments start before 0 s or do not end after their start",
@@ -89,9 +90,18 @@ class Problem:
         "manifest.tsv: 2 audio files have no entry (first: 'a.wav'); not read"
         """
         one, many, outcome = KINDS[self.kind]
-        first = " ".join(self.names[0].split())
-        said = f"{self.place}: {self.count:,} {one if self.count == 1 else many} (first: '{first}')"
+        said = f"{plain(self.place)}: {self.count:,} {one if self.count == 1 else many}"
+        said = f"{said} (first: '{plain(self.names[0])}')"
         return f"{said}; {outcome}" if outcome else said
+
+
+def plain(text: str) -> str:
+    r"""Show a name from someone's list on one line; what would steer a terminal is spelled out.
+
+    >>> plain("a\nb\x1b[31m")
+    'a\\nb\\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def found(kind: str, place: str, names: Iterable[str]) -> list[Problem]:

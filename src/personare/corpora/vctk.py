@@ -11,8 +11,8 @@ import polars as pl
 
 from personare.core.errors import CorpusError
 from personare.corpora.gathering import Reading, gather, idle_speakers
-from personare.corpora.listing import lines_of, read_line
-from personare.corpora.problems import found
+from personare.corpora.listing import lines_of, read_texts
+from personare.corpora.problems import Problem, found
 from personare.corpora.walking import Tree, stem_of, walk
 
 SOUND_FOLDERS = ("wav48_silence_trimmed", "wav48")
@@ -45,8 +45,8 @@ class Vctk:
         if unheard:
             notes.append(f"{unheard:,} recordings by the other microphone are not read (read: {self.mic})")
         if written is not None:
-            frame, lost = _with_texts(frame, written)
-            problems += found("orphan-entry", "txt", lost)
+            frame, faults = _with_texts(frame, written)
+            problems += faults
         people = _people(path / PEOPLE)
         problems += idle_speakers(people["speaker"], frame, place=PEOPLE)
         frame = frame.join(people, on="speaker", how="left", maintain_order="left")
@@ -74,13 +74,14 @@ def _recordings(tree: Tree, mic: str) -> tuple[pl.DataFrame, list[str], int]:
     return pl.DataFrame(rows, schema=schema, orient="row"), stray, unheard
 
 
-def _with_texts(frame: pl.DataFrame, tree: Tree) -> tuple[pl.DataFrame, list[str]]:
-    """Read txt/speaker/utterance.txt for every row; list the transcripts nobody spoke."""
+def _with_texts(frame: pl.DataFrame, tree: Tree) -> tuple[pl.DataFrame, list[Problem]]:
+    """Read txt/speaker/utterance.txt for every row; report the transcripts nobody spoke."""
     heard = set(frame["utterance"])
     written = {stem_of(t).rpartition("/")[2]: t for t in tree.with_suffix(".txt")}
-    texts = [read_line(tree.place(written[u])) if u in written else None for u in frame["utterance"]]
-    lost = [t for u, t in written.items() if u not in heard]
-    return frame.with_columns(pl.Series("text", texts, dtype=pl.String)), lost
+    texts, problems = read_texts({u: tree.place(written[u]) for u in frame["utterance"] if u in written})
+    problems += found("orphan-entry", "txt", (t for u, t in written.items() if u not in heard))
+    column = pl.Series("text", [texts.get(u) for u in frame["utterance"]], dtype=pl.String)
+    return frame.with_columns(column), problems
 
 
 def _people(path: Path) -> pl.DataFrame:

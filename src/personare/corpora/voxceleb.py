@@ -13,7 +13,7 @@ from personare.core.errors import CorpusError
 from personare.core.tables import Trials
 from personare.corpora.gathering import Reading, gather, idle_speakers
 from personare.corpora.listing import heading_of, lines_of, table_of
-from personare.corpora.problems import Problem, found
+from personare.corpora.problems import Problem, found, plain
 from personare.corpora.trial_lists import checked_trials
 from personare.corpora.walking import Tree, folders_in, walk
 
@@ -104,7 +104,7 @@ def _people(root: Path) -> pl.DataFrame | None:
             continue
         frame = table_of(path, "\t" if len(heading_of(path, "\t")) > 1 else ",")
         if not {"Gender", "Set"} <= set(frame.columns):
-            raise CorpusError(f"{path}: needs the columns Gender and Set; it has {', '.join(frame.columns)}")
+            raise CorpusError(f"{path}: needs the columns Gender and Set; it has {plain(', '.join(frame.columns))}")
         tables.append(frame.select(pl.col(frame.columns[0]).alias("speaker"), gender="Gender", part="Set"))
     return pl.concat(tables).unique("speaker", keep="first", maintain_order=True) if tables else None
 

@@ -100,7 +100,7 @@ def _walk_real(
                     if entry.name.startswith("."):
                         continue
                     name = before + entry.name
-                    if not entry.is_dir():
+                    if not is_folder(entry):
                         files.append(name)
                     elif entry.is_symlink():
                         links.append(name)
@@ -135,24 +135,32 @@ def existing(paths: Iterable[str]) -> set[str]:
     there: set[str] = set()
     for folder, names in by_folder.items():
         if len(names) < 8:  # a few names in what may be a huge folder
-            there.update(f"{folder}/{n}" for n in names if _is_file(f"{folder}/{n}"))
+            there.update(f"{folder}/{n}" for n in names if _is_file(Path(folder, n)))
         else:
             present = _files_in(folder)
             there.update(f"{folder}/{n}" for n in names if n in present)
     return there
 
 
-def _is_file(path: str) -> bool:
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry is a folder or a link to one; a link to itself is not."""
     try:
-        return os.path.isfile(path)  # noqa: PTH113
-    except ValueError:  # a NUL in the name
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_file(entry: os.DirEntry[str] | Path) -> bool:
+    try:
+        return entry.is_file()
+    except (OSError, ValueError):  # a link to itself, a NUL in the name
         return False
 
 
 def _files_in(folder: str) -> set[str]:
     try:
         with os.scandir(folder or "/") as entries:
-            return {entry.name for entry in entries if entry.is_file()}
+            return {entry.name for entry in entries if _is_file(entry)}
     except (OSError, ValueError):
         return set()
 
@@ -161,6 +169,6 @@ def folders_in(path: Path) -> list[str]:
     """List the visible folders in a folder, sorted; none when it cannot be read."""
     try:
         with os.scandir(path) as entries:
-            return sorted(e.name for e in entries if not e.name.startswith(".") and e.is_dir())
+            return sorted(e.name for e in entries if not e.name.startswith(".") and is_folder(e))
     except OSError:
         return []
