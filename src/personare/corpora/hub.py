@@ -99,7 +99,7 @@ def _rows(table: Path, *, part: str | None) -> pl.DataFrame:
     elif table.suffix == ".parquet":
         frame = read_frame(table)
     else:
-        plain = (str, int, float, bool)
+        scalars = (str, int, float, bool)
         rows = [{k: v for k, v in row.items() if isinstance(v, scalars)} for row in json_lines(table)]
         frame = pl.DataFrame(rows, infer_schema_length=None, strict=False)
     ours = {word: next((c for c in theirs if c in frame.columns), None) for word, theirs in WORDS.items()}

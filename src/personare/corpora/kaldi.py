@@ -16,7 +16,7 @@ from personare.core.errors import CorpusError
 from personare.core.tables import Trials
 from personare.corpora.gathering import Reading, gather, idle_speakers
 from personare.corpora.listing import located, pairs
-from personare.corpora.problems import Problem, found
+from personare.corpora.problems import Problem, found, plain
 from personare.corpora.trial_lists import checked_trials
 
 TRIAL_LISTS = ("trials", "trials_f", "trials_m")
@@ -92,7 +92,7 @@ def refuse_commands(sounds: Pairs, place: Path) -> None:
         keys = [key for key, written in sounds if re.search(pattern, written)]
         if keys:
             count = f"1 {one}" if len(keys) == 1 else f"{len(keys):,} {many}"
-            raise CorpusError(f"{place}: {count.format(keys[0])}")
+            raise CorpusError(f"{place}: {count.format(plain(keys[0]))}")
 
 
 def _once(rows: Pairs, place: Path) -> tuple[dict[str, str], list[Problem]]:
