@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from personare.core.audio import Audio
 
 NAME = "ecapa"
-VERSION = 1  # raise it whenever the vectors change: features, graph or the cutting of long recordings
+VERSION = 2  # raise it whenever the vectors change: features, graph or the cutting of long recordings
 LONGEST_S = 30.0
 # reflect padding of the widest layer needs 5 frames
 SHORTEST = 5 * mels.HOP

@@ -25,6 +25,7 @@ DILATIONS = (2, 3, 4)  # of the three SE-Res2 blocks
 SCALE = 8  # Res2Net: the channels are cut into so many parts
 _BN_EPSILON = 1e-5
 _STD_EPSILON = 1e-12
+_NOTHING = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,12 @@ def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def _f32(values: NDArray[Any]) -> NDArray[np.float32]:
-    return values.astype(np.float32)
+    """Round to float32, with what is next to nothing as nothing.
+
+    Channels that died in training left weights around 1e-40: too small to matter, but numbers below float32's normal
+    range are computed some hundred times slower, and cost a quarter of the network's time.
+    """
+    return np.where(np.abs(values) < _NOTHING, 0, values).astype(np.float32)
 
 
 def _conv(graph: Graph, source: str, weight: NDArray[Any], bias: NDArray[Any], dilation: int = 1) -> str:

@@ -16,6 +16,7 @@ HOP = 160  # samples: 10 ms
 N_BINS = WINDOW // 2 + 1
 _FLOOR = 1e-10
 _RANGE_DB = 80.0
+_BLOCK_FRAMES = 4096  # transformed at a time
 
 
 def frame_count(n_samples: int) -> int:
@@ -30,8 +31,8 @@ def decibel_mels(samples: NDArray[np.float32], *, n_mels: int = 80) -> NDArray[n
     ----------
     samples : float32 [n] at 16 kHz.
     """
-    power = _power(samples, _hamming())
-    mels = 10.0 * np.log10(np.maximum(power @ _slope_filters(n_mels), np.float32(_FLOOR)))
+    mels = _filtered(samples, _hamming(), _slope_filters(n_mels))
+    mels = 10 * np.log10(np.maximum(mels, np.float32(_FLOOR)))
     np.maximum(mels, mels.max() - np.float32(_RANGE_DB), out=mels)
     mels -= mels.mean(axis=0, dtype=np.float64).astype(np.float32)
     return np.ascontiguousarray(mels.T)
@@ -39,19 +40,23 @@ def decibel_mels(samples: NDArray[np.float32], *, n_mels: int = 80) -> NDArray[n
 
 def power_mels(samples: NDArray[np.float32], *, n_mels: int = 40) -> NDArray[np.float32]:
     """Give librosa's mel power spectrogram (Hann window, Slaney's scale and areas); [frames, n_mels]."""
-    filtered: NDArray[np.float32] = _power(samples, _hann()) @ _slaney_filters(n_mels)
-    return filtered
+    return _filtered(samples, _hann(), _slaney_filters(n_mels))
 
 
-def _power(samples: NDArray[np.float32], window: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Power spectrum [frames, bins] of windows centred on every hop, zeros beyond the ends."""
+def _filtered(
+    samples: NDArray[np.float32], window: NDArray[np.float32], filters: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Filter the power spectrum of windows centred on every hop, zeros beyond the ends: [frames, n_mels]."""
     from scipy import fft
 
     padded = np.pad(samples.astype(np.float32, copy=False), WINDOW // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, WINDOW)[::HOP]
-    spectrum = fft.rfft(frames * window, axis=1)
-    power: NDArray[np.float32] = spectrum.real**2 + spectrum.imag**2
-    return power
+    result = np.empty((len(frames), filters.shape[1]), np.float32)
+    for first in range(0, len(frames), _BLOCK_FRAMES):
+        block = slice(first, first + _BLOCK_FRAMES)
+        spectrum = fft.rfft(frames[block] * window, axis=1)
+        result[block] = (spectrum.real**2 + spectrum.imag**2) @ filters
+    return result
 
 
 @functools.cache

@@ -1,0 +1,104 @@
+"""What every pretrained embedder must pass: the same vector in any batch, at any rate, for any length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from conftest import hum
+from personare.attackers import embedder, scoring
+from personare.core.audio import Audio, resample
+from personare.core.errors import AudioError, ConfigError, WeightsError
+from personare.core.protocols import Embedder
+
+pytestmark = pytest.mark.models
+
+SIZES = {"ecapa": 192, "ge2e": 256}
+
+
+@pytest.fixture(params=sorted(SIZES))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def ear(name: str) -> Embedder:
+    return embedder(name)
+
+
+def _alike(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
+    return float(scoring.cosine(a[None], b[None])[0, 0])
+
+
+def test_it_is_an_embedder_whose_fingerprint_names_the_weights(name: str, ear: Embedder) -> None:
+    assert isinstance(ear, Embedder)
+    assert ear.fingerprint.startswith({"ecapa": "ecapa-0575cb64845e6b9a-", "ge2e": "ge2e-39373b86598fa3da-"}[name])
+
+
+def test_a_vector_does_not_depend_on_its_batch(name: str, ear: Embedder) -> None:
+    sounds = [hum(1, duration_s=0.6), hum(2, duration_s=2.0), hum(3, duration_s=0.6), hum(4, duration_s=0.6)]
+    together = ear(sounds)
+    assert together.shape == (4, SIZES[name])
+    assert together.dtype == np.float32
+    alone = np.concatenate([ear([sound]) for sound in sounds])
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(ear(sounds[::-1])[::-1], together)
+
+
+def test_no_sounds_give_no_vectors(name: str, ear: Embedder) -> None:
+    assert ear([]).shape == (0, SIZES[name])
+
+
+def test_different_sounds_give_different_vectors(ear: Embedder) -> None:
+    assert _alike(*ear([hum(1, f0_hz=90), hum(2, f0_hz=220)])) < 0.9
+
+
+@pytest.mark.parametrize("rate_hz", [8000, 22050, 48000])
+def test_any_rate(ear: Embedder, rate_hz: int) -> None:
+    sound = hum(5, duration_s=1.5)
+    there_and_back = resample(resample(sound, rate_hz), 16000)
+    direct = ear([resample(sound, rate_hz)])[0]
+    assert _alike(direct, ear([there_and_back])[0]) > 0.999
+
+
+@pytest.mark.parametrize("samples", [1, 2, 399, 641, 800])
+@pytest.mark.parametrize("rate_hz", [8000, 16000, 96000])
+def test_very_short_sounds_give_a_finite_vector(ear: Embedder, samples: int, rate_hz: int) -> None:
+    assert np.isfinite(ear([Audio(np.full(samples, 0.1, np.float32), rate_hz)])).all()
+
+
+def test_silence_gives_a_finite_vector(ear: Embedder) -> None:
+    assert np.isfinite(ear([Audio(np.zeros(16000, np.float32), 16000)])).all()
+
+
+def test_the_input_is_left_alone(ear: Embedder) -> None:
+    sound = hum(4)
+    before = sound.samples.copy()
+    ear([sound])
+    np.testing.assert_array_equal(sound.samples, before)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_and_nothing_are_refused(ear: Embedder, bad: float) -> None:
+    samples = hum(1).samples.copy()
+    samples[5] = bad
+    with pytest.raises(AudioError, match="NaN"):
+        ear([Audio(samples, 16000)])
+    with pytest.raises(AudioError, match="without samples"):
+        ear([Audio(np.zeros(0, np.float32), 16000)])
+
+
+def test_wrong_parameters(name: str) -> None:
+    with pytest.raises(ConfigError, match="threads must be at least 1"):
+        embedder(name, threads=0)
+    with pytest.raises(ConfigError, match="did you mean 'threads'"):
+        embedder(name, thread=2)
+
+
+def test_missing_weights_are_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))
+    with pytest.raises(WeightsError, match=f"personare models fetch {name}"):
+        embedder(name)([hum(1)])
