@@ -198,11 +198,12 @@ def anonymize(
     watch : is told each Result as it comes.
     """
     began = time.perf_counter()
+    items = keep(utterances_of(corpus))
+    if names == "keep":
+        for item in items:  # names that cannot be kept must fail before anything is written
+            plain(item.speaker), plain(item.utterance)
     key = prepare(target, recipe, key_file=key_file, file_format=file_format, names=names)
     work = AnonymizeWork(recipe, key, target, file_format, names)
-    items = keep(utterances_of(corpus))
-    for item in items:
-        work.place_of(item)  # names that cannot be kept must fail before any work
     results: list[Result[Utterance, Done]] = []
     for result in engine.map(work, items, ordered=False):
         results.append(result)

@@ -1,0 +1,120 @@
+"""One attack in numbers: enrolment and trial vectors in, EER and linkability with intervals and chance levels out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.core.findings import Finding
+from personare.core.seeding import Key, rng_for
+from personare.core.tables import Embeddings
+from personare.metrics.privacy import eer, linkability
+from personare.metrics.privacy.conversations import conversations, speaker_means
+from personare.metrics.privacy.vectors import unit_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SHUFFLES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class AttackOutcome:
+    """What one attacker achieved: findings, and how often each speaker was linked."""
+
+    attacker: str
+    findings: tuple[Finding, ...]
+    linked: Mapping[str, float]
+
+
+def run_attack(
+    attacker: str,
+    enroll: Embeddings,
+    trial: Embeddings,
+    *,
+    genders: Mapping[str, str | None],
+    lengths: Sequence[int],
+    key: Key,
+    failed: int,
+) -> AttackOutcome:
+    """Measure an attacker who compares each trial conversation with every enrolled speaker by cosine."""
+    enrolled = speaker_means(enroll.vectors, enroll.speakers, unit_first=True)
+    names, vectors = [str(s) for s in enrolled.speakers], unit_rows(enrolled.vectors, dtype=np.float32)
+    findings: list[Finding] = []
+    linked: dict[str, float] = {}
+    for length in lengths:
+        rng = rng_for(key, "attack", attacker, str(length))
+        heard = conversations(trial.vectors, trial.speakers, length=length, rng=rng, unit_first=True)
+        tests, test_vectors = heard.speakers.astype(str), unit_rows(heard.vectors, dtype=np.float32)
+        conditions: dict[str, str | int | float] = {"attacker": attacker, "L": length}
+        findings.append(_eer(names, vectors, tests, test_vectors, genders, conditions, rng, failed))
+        found = linkability.linkability(test_vectors, tests, vectors, names, sizes=(len(names),), rng=rng)
+        findings.append(
+            Finding(
+                linkability.CARD,
+                found.estimates[0],
+                {**conditions, "N'": len(names)},
+                failed=failed,
+                chance=found.chance[0],
+            )
+        )
+        if length == lengths[0]:
+            linked = dict(zip((str(s) for s in found.speakers), found.risk().tolist(), strict=True))
+    return AttackOutcome(attacker, tuple(findings), linked)
+
+
+def _eer(
+    names: Sequence[str],
+    vectors: NDArray[np.float32],
+    tests: NDArray[np.str_],
+    test_vectors: NDArray[np.float32],
+    genders: Mapping[str, str | None],
+    conditions: Mapping[str, str | int | float],
+    rng: np.random.Generator,
+    failed: int,
+) -> Finding:
+    """EER over same-gender trials (all trials where genders are unknown), beside the EER of shuffled identities."""
+    scores = test_vectors @ vectors.T
+    enrolled = np.array(names)
+    gender = {name: genders.get(name) or "unknown" for name in names}
+    enrolled_gender = np.array([gender[n] for n in names])
+    allowed = np.array([gender[t] for t in tests])[:, None] == enrolled_gender[None, :]
+    target = tests[:, None] == enrolled[None, :]
+    owner = np.broadcast_to(tests[:, None], scores.shape)
+    estimate = eer.rocch_eer_estimate(
+        scores[target],
+        scores[allowed & ~target],
+        target_speakers=owner[target],
+        nontarget_speakers=owner[allowed & ~target],
+        rng=rng,
+    )
+    return Finding(eer.CARD, estimate, conditions, failed, _shuffled_eer(scores, tests, enrolled_gender, enrolled, rng))
+
+
+def _shuffled_eer(
+    scores: NDArray[np.float32],
+    tests: NDArray[np.str_],
+    gender: NDArray[np.str_],
+    enrolled: NDArray[np.str_],
+    rng: np.random.Generator,
+) -> float:
+    """Mean EER when identities are dealt out anew within each gender: chance for this very set of trials.
+
+    The hull of pure noise lies below 0.5 when trials are few, so 0.5 itself would call noise a success.
+    """
+    found = []
+    position = {name: i for i, name in enumerate(enrolled)}
+    home = np.array([position[t] for t in tests])
+    allowed = gender[home][:, None] == gender[None, :]
+    for _ in range(SHUFFLES):
+        dealt = np.arange(len(enrolled))
+        for group in np.unique(gender):
+            members = np.flatnonzero(gender == group)
+            dealt[members] = rng.permutation(members)
+        target = np.zeros(scores.shape, bool)
+        target[np.arange(len(tests)), dealt[home]] = True
+        found.append(eer.rocch_eer(scores[target], scores[allowed & ~target]))
+    return float(np.mean(found))

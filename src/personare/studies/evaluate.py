@@ -1,0 +1,209 @@
+"""How well are these voices hidden? Three attackers listen to an anonymized corpus and say who speaks.
+
+unprotected     enrolment and trial original: how well the attacker hears when nothing is hidden     [VPC 2020: oo]
+ignorant        enrolment original, trial anonymized: does not know that voices were changed         [VPC 2020: oa]
+lazy-informed   enrolment anonymized by the attacker with the same method but their own key, trial anonymized:
+                knows the method, keeps the embedder that was trained on original speech             [VPC 2020: aa]
+
+Enrolment and trial utterances are disjoint, and their pseudo-voices come from different keys, as the challenge demands.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from personare import __version__
+from personare.core.errors import CorpusError
+from personare.core.findings import Finding
+from personare.core.seeding import Key, rng_for
+from personare.core.tables import Corpus, Embeddings
+from personare.engine import Engine
+from personare.studies.anonymize import Recipe
+from personare.studies.attack import AttackOutcome, run_attack
+from personare.studies.hearing import Heard, HearWork, Sound, hear, nothing_heard
+from personare.studies.pairing import Pairs
+
+UNPROTECTED, IGNORANT, LAZY_INFORMED = "unprotected", "ignorant", "lazy-informed"
+LENGTHS = (1, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What was found: one outcome per attacker, what failed, what was left out, and how to repeat it."""
+
+    outcomes: tuple[AttackOutcome, ...]
+    failures: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    facts: dict[str, str]
+    pairs: Pairs
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings, attacker by attacker."""
+        return [finding for outcome in self.outcomes for finding in outcome.findings]
+
+
+def split(frame: pl.DataFrame, key: Key) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
+    """Deal each speaker's utterances into enrolment (the larger half) and trial; speakers with one are left out."""
+    enroll: list[str] = []
+    alone: list[str] = []
+    for (speaker,), own in frame.sort("utterance").group_by(["speaker"], maintain_order=True):
+        ids = own["utterance"].to_list()
+        if len(ids) < 2:
+            alone.append(str(speaker))
+            continue
+        order = rng_for(key, "split", str(speaker)).permutation(len(ids))
+        enroll += [ids[i] for i in order[: (len(ids) + 1) // 2]]
+    kept = frame.filter(~pl.col("speaker").is_in(alone))
+    chosen = pl.col("utterance").is_in(enroll)
+    return kept.filter(chosen), kept.filter(~chosen), sorted(alone)
+
+
+def _sounds(frame: pl.DataFrame, column: str, *, disguised: bool = False) -> Iterator[Sound]:
+    for row in frame.iter_rows(named=True):
+        cut = column == "audio"  # anonymized files hold the utterance alone, originals may hold more
+        start_s, end_s = (row.get("start_s") or 0.0, row.get("end_s")) if cut else (0.0, None)
+        yield Sound(row["utterance"], row["speaker"], Path(row[column]), start_s, end_s, disguised)
+
+
+def evaluate(
+    pairs: Pairs,
+    *,
+    recipe: Recipe | None,
+    engine: Engine,
+    embedder: str = "ecapa",
+    seed: int = 1,
+    lengths: Sequence[int] = LENGTHS,
+    watch: Callable[[Any], None] = lambda _: None,
+) -> Evaluation:
+    """Let the attackers listen and count their successes.
+
+    Parameters
+    ----------
+    recipe : how the corpus was anonymized; without it nobody can play the lazy-informed attacker, which is then noted.
+    seed : chooses the split, the attacker's own key and the bootstrap; the same seed gives the same findings.
+    """
+    key = Key.from_seed(seed)
+    enroll, trial, alone = split(pairs.frame, key)
+    _check_enough(enroll, trial)
+    work = HearWork(embedder, recipe, key.child("attacker"))
+    original = hear([*_sounds(enroll, "audio"), *_sounds(trial, "audio")], work, engine=engine, watch=watch)
+    hidden = hear(list(_sounds(trial, "anonymized")), work, engine=engine, watch=watch)
+    disguised = nothing_heard()
+    if recipe is not None:
+        disguised = hear(list(_sounds(enroll, "audio", disguised=True)), work, engine=engine, watch=watch)
+    outcomes = _attacks(original, hidden, disguised, enroll, key=key, lengths=_possible(trial, lengths))
+    return Evaluation(
+        outcomes,
+        (*original.failures, *hidden.failures, *disguised.failures),
+        tuple(_notes(pairs, alone, recipe, lengths, _possible(trial, lengths))),
+        _facts(enroll, trial, embedder, recipe, seed),
+        pairs,
+    )
+
+
+def how_many_sounds(pairs: Pairs, *, recipe: Recipe | None, seed: int = 1) -> int:
+    """Count what an evaluation will have to listen to, for progress bars."""
+    enroll, trial, _ = split(pairs.frame, Key.from_seed(seed))
+    return len(enroll) * (2 if recipe else 1) + 2 * len(trial)
+
+
+def _check_enough(enroll: pl.DataFrame, trial: pl.DataFrame) -> None:
+    speakers = enroll["speaker"].n_unique()
+    if speakers < 2 or trial.is_empty():
+        raise CorpusError(
+            f"an evaluation needs at least 2 speakers with 2 anonymized utterances each; this corpus has {speakers}"
+        )
+
+
+def _possible(trial: pl.DataFrame, lengths: Sequence[int]) -> list[int]:
+    most = int(trial.group_by("speaker").len()["len"].min() or 0)  # type: ignore[arg-type]
+    return [length for length in lengths if length <= most]
+
+
+def _attacks(
+    original: Heard, hidden: Heard, disguised: Heard, enroll: pl.DataFrame, *, key: Key, lengths: Sequence[int]
+) -> tuple[AttackOutcome, ...]:
+    names = set(enroll["utterance"].to_list())
+    known, unseen = _part(original.embeddings, names, inside=True), _part(original.embeddings, names, inside=False)
+    genders = dict(enroll.select("speaker", "gender").iter_rows()) if "gender" in enroll.columns else {}
+    plans = [(UNPROTECTED, known, unseen, original.failures), (IGNORANT, known, hidden.embeddings, hidden.failures)]
+    if disguised.embeddings.ids:
+        failures = (*hidden.failures, *disguised.failures)
+        plans.append((LAZY_INFORMED, disguised.embeddings, hidden.embeddings, failures))
+    return tuple(
+        run_attack(name, _of(e, t), _of(t, e), genders=genders, lengths=lengths, key=key, failed=len(failures))
+        for name, e, t, failures in plans
+    )
+
+
+def _part(embeddings: Embeddings, names: set[str], *, inside: bool) -> Embeddings:
+    return _rows(embeddings, [i for i, name in enumerate(embeddings.ids) if (name in names) == inside])
+
+
+def _of(embeddings: Embeddings, other: Embeddings) -> Embeddings:
+    """Keep the speakers that the other side has too: after failures, one side may have lost somebody."""
+    there = set(other.speakers)
+    return _rows(embeddings, [i for i, speaker in enumerate(embeddings.speakers) if speaker in there])
+
+
+def _rows(embeddings: Embeddings, rows: list[int]) -> Embeddings:
+    ids, speakers = embeddings.ids, embeddings.speakers
+    return Embeddings(tuple(ids[i] for i in rows), tuple(speakers[i] for i in rows), embeddings.vectors[rows])
+
+
+def _notes(
+    pairs: Pairs, alone: list[str], recipe: Recipe | None, asked: Sequence[int], used: Sequence[int]
+) -> Iterator[str]:
+    yield (
+        "Measured: linkability (WP29 Opinion 05/2014, criterion 2) and EER, by voice only. "
+        "Not measured here: singling out, inference, and what the words themselves give away."
+    )
+    if "gender" in pairs.frame.columns:
+        yield "EER compares speakers of the same gender only; linkability compares with every enrolled speaker."
+    else:
+        yield "Genders are unknown: all speakers were compared with all."
+    if recipe is None:
+        yield "The lazy-informed attacker was not played: the method is unknown (no anonymization.json in the folder)."
+    if pairs.missing:
+        yield f"{len(pairs.missing)} original utterances have no anonymized counterpart (first: {pairs.missing[0]})."
+    if pairs.strangers:
+        yield f"{pairs.strangers} anonymized utterances have no original and were not used."
+    if alone:
+        yield f"{len(alone)} speakers have only one utterance and were left out (first: {alone[0]})."
+    for length in sorted(set(asked) - set(used)):
+        yield f"L = {length} was not measured: some speaker has fewer trial utterances."
+
+
+def _facts(
+    enroll: pl.DataFrame, trial: pl.DataFrame, embedder: str, recipe: Recipe | None, seed: int
+) -> dict[str, str]:
+    from personare.attackers import embedder as make
+
+    return {
+        "method": f"{recipe.method} {dict(recipe.parameters) or ''} per {recipe.level}" if recipe else "unknown",
+        "speakers": str(enroll["speaker"].n_unique()),
+        "enrolment utterances": str(len(enroll)),
+        "trial utterances": str(len(trial)),
+        "embedder": make(embedder).fingerprint,
+        "seed": str(seed),
+        "personare": __version__,
+        "python": platform.python_version(),
+    }
+
+
+def read_pair(original: Path, anonymized: Path, key_file: Path | None) -> tuple[Pairs, Recipe | None, Corpus]:
+    """Read both corpora and pair them with the key."""
+    from personare.corpora import read_corpus
+    from personare.studies.anonymize import read_recipe
+    from personare.studies.pairing import pair_folders
+
+    source = read_corpus(original).corpus
+    pairs = pair_folders(source, read_corpus(anonymized).corpus, anonymized, key_file)
+    return pairs, read_recipe(anonymized), source

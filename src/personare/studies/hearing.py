@@ -1,0 +1,93 @@
+"""What the attacker hears: every utterance an evaluation needs, turned into a speaker vector by any engine."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.anonymizers import anonymizer
+from personare.attackers.cache import embed_audio, embed_file
+from personare.core.audio import Audio, read_mono
+from personare.core.seeding import Key, rng_for
+from personare.core.tables import Embeddings
+from personare.engine import Engine, Result
+from personare.studies.anonymize import Recipe
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Sound:
+    """One thing to hear: an utterance as it lies on disk, or as the attacker disguises it first."""
+
+    utterance: str
+    speaker: str
+    audio: Path
+    start_s: float = 0.0
+    end_s: float | None = None
+    disguised: bool = False
+
+
+@dataclass(frozen=True)
+class HearWork:
+    """The work on one sound. ``recipe`` and ``key`` are the attacker's own, for enrolment speech they disguise."""
+
+    embedder: str
+    recipe: Recipe | None = None
+    key: Key | None = None
+
+    def __call__(self, sound: Sound) -> NDArray[np.float32]:
+        """Hear it: float32 [d]."""
+        if not sound.disguised:
+            return embed_file(sound.audio, self.embedder, start_s=sound.start_s, end_s=sound.end_s)
+        return embed_audio(self._disguise(sound), self.embedder)
+
+    def _disguise(self, sound: Sound) -> Audio:
+        if self.recipe is None or self.key is None:
+            raise ValueError("a disguise needs a recipe and a key")
+        hide = anonymizer(self.recipe.method, **self.recipe.parameters)
+        names = self.recipe.names_of(sound.speaker, sound.utterance)
+        original = read_mono(sound.audio, start_s=sound.start_s, stop_s=sound.end_s)
+        return hide(original, rng=rng_for(self.key, "voice", *names))
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """The vectors of the sounds that could be heard, and (utterance, reason) for those that could not."""
+
+    embeddings: Embeddings
+    failures: tuple[tuple[str, str], ...]
+
+
+def hear(
+    sounds: Sequence[Sound],
+    work: HearWork,
+    *,
+    engine: Engine,
+    watch: Callable[[Result[Sound, NDArray[np.float32]]], None] = lambda _: None,
+) -> Heard:
+    """Turn sounds into vectors, in order; failures are rows."""
+    good: list[Result[Sound, NDArray[np.float32]]] = []
+    failures: list[tuple[str, str]] = []
+    for result in engine.map(work, sounds):
+        watch(result)
+        if result.ok:
+            good.append(result)
+        else:
+            failures.append((result.item.utterance, result.error or ""))
+    vectors = [r.value for r in good if r.value is not None]
+    stacked = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
+    ids, speakers = tuple(r.item.utterance for r in good), tuple(r.item.speaker for r in good)
+    return Heard(Embeddings(ids, speakers, stacked), tuple(failures))
+
+
+@functools.cache
+def nothing_heard() -> Heard:
+    """An attack without sounds."""
+    return Heard(Embeddings((), (), np.zeros((0, 1), np.float32)), ())

@@ -1,0 +1,148 @@
+"""The door: help that answers at once, nothing heavy at import, one clear line for every mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("torch", "onnxruntime", "onnx", "matplotlib", "sklearn", "scipy.stats", "polars", "pyworld", "ray")
+COMMAND = [sys.executable, "-m", "personare"]
+
+
+def run(*words: object, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *map(str, words)], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def commands() -> list[list[str]]:
+    """Every command and subcommand, found in the application itself."""
+    from typer.main import get_command
+
+    from personare.cli import app
+
+    found: list[list[str]] = [[]]
+    root = get_command(app)
+    for name, command in root.commands.items():  # type: ignore[attr-defined]
+        found.append([name])
+        found += [[name, inner] for inner in getattr(command, "commands", {})]
+    return found
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_every_help_page_reads(words: list[str]) -> None:
+    done = run(*words, "--help")
+    assert done.returncode == 0 and "Usage" in done.stdout
+    assert not done.stderr
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """The reason why help answers at once; a timed assertion would measure the machine's mood."""
+    program = (
+        "import sys\nsys.argv = ['personare', '--help']\nfrom personare.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print('LOADED', [m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.rstrip().endswith("LOADED []")
+
+
+def test_importing_every_room_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, personare, personare.core, personare.corpora, personare.anonymizers, personare.attackers\n"
+        "import personare.listeners, personare.metrics, personare.engine, personare.reports, personare.studies\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules and m != 'polars'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def lines_of(done: subprocess.CompletedProcess[str]) -> list[str]:
+    assert "Traceback" not in done.stderr, done.stderr
+    return [line for line in done.stderr.splitlines() if line.startswith("personare: ")]
+
+
+def test_each_mistake_is_one_line_and_exit_2(small_corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("precious")
+    out = tmp_path / "out"
+    mistakes = {
+        "no such file or folder": ("anonymize", tmp_path / "absent", out),
+        "no known layout": ("anonymize", tmp_path / "empty", out),
+        "did you mean 'mcadams'": ("anonymize", small_corpus, out, "--method", "mcadms"),
+        "did you mean 'alpha'": ("anonymize", small_corpus, out, "--set", "alhpa=0.8"),
+        "write name=value": ("anonymize", small_corpus, out, "--set", "alpha"),
+        "expected a number": ("anonymize", small_corpus, out, "--set", "alpha=loud"),
+        "did you mean 'speaker'": ("anonymize", small_corpus, out, "--level", "speker"),
+        "is not empty": ("anonymize", small_corpus, tmp_path / "full"),
+        "must be i/n": ("anonymize", small_corpus, out, "--shard", "3/2"),
+        "cannot be written": ("anonymize", small_corpus, "/proc/out"),
+        "Did you mean 'anonymize'": ("anonymise", small_corpus, out),
+        "Missing argument 'DST'": ("anonymize", small_corpus),
+        "no model 'ecpa'; did you mean 'ecapa'": ("models", "fetch", "ecpa"),
+        "can be paired": ("evaluate", small_corpus, _others(tmp_path)),
+        "write whole numbers": ("evaluate", small_corpus, small_corpus, "--lengths", "one"),
+        "no anonymizer 'nothing'": ("methods", "nothing"),
+    }
+    for message, words in mistakes.items():
+        done = run(*words)
+        assert done.returncode == 2, (words, done.stderr)
+        lines = lines_of(done)
+        assert len(lines) == 1 and message in lines[0], (words, done.stderr)
+    assert not out.exists() and (tmp_path / "full" / "thesis.txt").read_text() == "precious"
+
+
+def _others(tmp_path: Path) -> Path:
+    """Another corpus, whose utterances are nobody's counterpart."""
+    from conftest import hum
+    from personare.core.audio import write
+
+    for name in ("x/x-1", "y/y-1"):
+        write(tmp_path / "others" / f"{name}.wav", hum(1, duration_s=0.1))
+    return tmp_path / "others"
+
+
+def test_anonymize_prints_its_table_and_names_failures(small_corpus: Path, tmp_path: Path) -> None:
+    (small_corpus / "anna" / "anna-1.wav").write_bytes(b"words")
+    done = run("anonymize", small_corpus, tmp_path / "out", "--jobs", 2)
+    assert done.returncode == 1, done.stderr
+    assert "failed: anna-1:" in done.stderr and "not audio" in done.stderr
+    row = next(line for line in done.stdout.splitlines() if "15" in line)
+    assert [cell.strip() for cell in row.strip("│ ").split("│")][:3] == ["15", "0", "1"]
+    assert "real-time factor" in done.stdout and "out-private" in done.stdout
+
+
+def test_a_missing_model_is_one_line(small_corpus: Path, tmp_path: Path) -> None:
+    import os
+
+    run("anonymize", small_corpus, tmp_path / "out")
+    done = run(
+        "evaluate", small_corpus, tmp_path / "out", env={**os.environ, "PERSONARE_HOME": str(tmp_path / "nowhere")}
+    )
+    assert done.returncode == 2 and len(lines_of(done)) == 1
+    assert "personare models fetch ecapa" in lines_of(done)[0]
+
+
+def test_ctrl_c_is_one_line_and_the_next_run_goes_on(small_corpus: Path, tmp_path: Path) -> None:
+    import signal
+
+    from conftest import hum
+    from personare.core.audio import write
+
+    for u in range(4, 40):  # enough work to be interrupted in the middle of it
+        write(small_corpus / "dirk" / f"dirk-{u}.wav", hum(u, duration_s=8.0))
+    (small_corpus / "manifest.parquet").unlink()
+    words = [*COMMAND, "anonymize", str(small_corpus), str(tmp_path / "out")]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "out").glob("audio/*/*.flac")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130 and "Traceback" not in errors
+    assert "interrupted; run the same command again" in errors
+    assert not list((tmp_path / "out").rglob("*.part*"))
+    assert run("anonymize", small_corpus, tmp_path / "out").returncode == 0
