@@ -1,19 +1,49 @@
-"""Friendly ears: what a machine still hears (words, pitch, emotion, quality)."""
+"""Friendly ears: what a machine still hears (words, pitch, quality, emotion, attributes).
+
+A listener hears one sound at a time; a comparison hears an original beside its anonymized version.
+"""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from personare.core.catalog import Catalog
 from personare.core.protocols import Listener
 
+if TYPE_CHECKING:
+    from personare.core.audio import Audio
+
 BUILTIN = {
     "moonshine": "personare.listeners.moonshine:Moonshine",
     "whisper": "personare.listeners.whisper:Whisper",
+    "pitch": "personare.listeners.pitch:WorldPitch",
+    "pitch-swift": "personare.listeners.swift_pitch:SwiftPitch",
+    "dnsmos": "personare.listeners.dnsmos:Dnsmos",
+}
+COMPARED = {
+    "pesq": "personare.listeners.pesq:Pesq",
+    "stoi": "personare.listeners.stoi:Stoi",
+    "estoi": "personare.listeners.stoi:Estoi",
+    "visqol": "personare.listeners.visqol:Visqol",
 }
 LISTENERS = Catalog("listener", BUILTIN)
+COMPARISONS = Catalog("comparison", COMPARED)
+
+
+class Comparison(Protocol):
+    """A friendly ear with the original beside it: a batch of (original, anonymized) in, one number each out."""
+
+    def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> Sequence[float]:
+        """Compare."""
+        ...
 
 
 def listener(name: str, /, **parameters: Any) -> Listener:
     """Make a listener by name; unknown names and parameters are errors with a suggestion."""
     return cast(Listener, LISTENERS.make(name, **parameters))
+
+
+def comparison(name: str, /, **parameters: Any) -> Comparison:
+    """Make a comparison by name; unknown names and parameters are errors with a suggestion."""
+    return cast(Comparison, COMPARISONS.make(name, **parameters))

@@ -37,6 +37,15 @@ CARDS: Mapping[str, str] = {
     "f0_spearman": "personare.metrics.utility.pitch:CARD",
     "pitch_correlation": "personare.metrics.utility.pitch:PEARSON_CARD",
     "uar": "personare.metrics.utility.recall:CARD",
+    "voicing_error": "personare.metrics.utility.voicing:CARD",
+    # utility: how it sounds
+    "pesq": "personare.metrics.utility.quality:PESQ_CARD",
+    "stoi": "personare.metrics.utility.quality:STOI_CARD",
+    "estoi": "personare.metrics.utility.quality:ESTOI_CARD",
+    "visqol": "personare.metrics.utility.quality:VISQOL_CARD",
+    "dnsmos": "personare.metrics.utility.quality:DNSMOS_CARD",
+    "dnsmos_speech": "personare.metrics.utility.quality:DNSMOS_SPEECH_CARD",
+    "dnsmos_background": "personare.metrics.utility.quality:DNSMOS_BACKGROUND_CARD",
 }
 
 

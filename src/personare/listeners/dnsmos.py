@@ -1,0 +1,101 @@
+"""DNSMOS P.835: what a listener would say of the speech, the background and the whole, with no original at hand.
+
+A small network that hears 9.01 s of sound, moved on second by second; shorter sound is repeated.     [reddy2022dnsmos]
+Scores from 1 to 5. The network files come with the package speechmos (extra ``quality``) and run by onnxruntime alone:
+the package's own code, which needs librosa, is not imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.audio import Audio, resample
+from personare.core.errors import AudioError, MissingExtraError
+from personare.listeners.windows import is_silent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+RATE_HZ = 16_000
+HEARD_S = 9.01
+SHORTEST_S = 0.1
+# from the raw outputs to opinion scores: quadratics fitted by the authors on their listening tests
+_SPEECH = (-0.08397278, 1.22083953, 0.0052439)
+_BACKGROUND = (-0.13166888, 1.60915514, -0.39604546)
+_OVERALL = (-0.06766283, 1.11546468, 0.04602535)
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """Scores from 1 to 5: of the speech itself, of the background, of the whole."""
+
+    speech: float
+    background: float
+    overall: float
+
+
+@dataclass(frozen=True)
+class Dnsmos:
+    """Judge quality without a reference: a batch of Audio in, one Opinion each out.
+
+    Parameters
+    ----------
+    threads : processor threads the model may use.
+    """
+
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise ValueError(f"threads must be at least 1, not {self.threads}")
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the model, for caches."""
+        return "dnsmos-p835-speechmos-0.0.1.1"
+
+    def __call__(self, batch: Sequence[Audio]) -> list[Opinion]:
+        """Judge each Audio, resampled to 16 kHz; silence and clips under 0.1 s are refused."""
+        return [self._one(resample(audio, RATE_HZ)) for audio in batch]
+
+    def _one(self, audio: Audio) -> Opinion:
+        if audio.duration_s < SHORTEST_S or is_silent(audio):
+            raise AudioError(f"DNSMOS needs {SHORTEST_S:g} s of sound; this is silent or shorter")
+        network = _network(self.threads)
+        raw = np.array([network.run(None, {"input_1": piece[None]})[0][0] for piece in _pieces(audio.samples)])
+        speech, background, overall = (
+            float(np.polyval(fit, raw[:, column]).mean()) for column, fit in enumerate((_SPEECH, _BACKGROUND, _OVERALL))
+        )
+        return Opinion(speech, background, overall)
+
+
+def _pieces(samples: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+    """Cut 9.01 s pieces, a second apart; shorter sound is doubled until it is long enough."""
+    size = int(HEARD_S * RATE_HZ)
+    samples = np.clip(samples, -1.0, 1.0)
+    while len(samples) < size:
+        samples = np.concatenate([samples, samples])
+    count = int(len(samples) // RATE_HZ - HEARD_S) + 1
+    return [samples[i * RATE_HZ : i * RATE_HZ + size] for i in range(max(1, count))]
+
+
+@lru_cache(maxsize=2)
+def _network(threads: int) -> Any:
+    import importlib.util
+
+    import onnxruntime
+
+    place = importlib.util.find_spec("speechmos")
+    if place is None or not place.submodule_search_locations:
+        raise MissingExtraError("quality", "the listener 'dnsmos'")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    model = Path(place.submodule_search_locations[0]) / "dnsmos_models" / "sig_bak_ovr.onnx"
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,79 @@
+"""How high a voice is, frame by frame, by a small neural network: SwiftF0 (30,000 weights, MIT), on a CPU, offline.
+
+It was trained apart from any signal analysis, so that a result that both trackers give is not the tracker's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.audio import Audio, resample
+from personare.core.errors import MissingExtraError
+from personare.listeners.pitch import SHORTEST_S, frame_count
+from personare.listeners.windows import is_silent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+RATE_HZ = 16_000
+MODEL_STEP_S = 256 / RATE_HZ
+
+
+@dataclass(frozen=True)
+class SwiftPitch:
+    """Hear pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
+
+    Parameters
+    ----------
+    lowest_hz, highest_hz : range of pitch that is looked for, within the model's 46.9 to 2093 Hz.
+    voiced_from : confidence from which a frame is voiced.
+    step_s : time from frame to frame; the model's own frames lie 16 ms apart, the nearest one is taken.
+    threads : processor threads the model may use.
+    """
+
+    lowest_hz: float = 60.0
+    highest_hz: float = 600.0
+    voiced_from: float = 0.5
+    step_s: float = 0.01
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if not (46.9 <= self.lowest_hz < self.highest_hz <= 2093 and 0 < self.voiced_from < 1):
+            raise ValueError(f"46.9 <= lowest_hz < highest_hz <= 2093 and 0 < voiced_from < 1; not {self}")
+        if not (0.001 <= self.step_s <= 0.1 and self.threads >= 1):
+            raise ValueError(f"0.001 <= step_s <= 0.1 and threads >= 1; not {self}")
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the model and settings, for caches."""
+        return f"swift-f0-0.3:{self.lowest_hz}:{self.highest_hz}:{self.voiced_from}:{self.step_s}"
+
+    def __call__(self, batch: Sequence[Audio]) -> list[NDArray[np.float64]]:
+        """Follow the pitch of each Audio, resampled to 16 kHz: float64 [frames]."""
+        return [self._track(audio) for audio in batch]
+
+    def _track(self, audio: Audio) -> NDArray[np.float64]:
+        frames = frame_count(audio, self.step_s)
+        if audio.duration_s < SHORTEST_S or is_silent(audio):
+            return np.zeros(frames)
+        heard = _model(self.threads).detect(
+            resample(audio, RATE_HZ).samples, RATE_HZ, fmin=self.lowest_hz, fmax=self.highest_hz
+        )
+        track = np.where(heard.confidence >= self.voiced_from, heard.pitch_hz, 0.0)
+        nearest = np.rint(np.arange(frames) * self.step_s / MODEL_STEP_S).astype(int)
+        found: NDArray[np.float64] = track[np.minimum(nearest, len(track) - 1)]
+        return found
+
+
+@lru_cache(maxsize=2)
+def _model(threads: int) -> Any:
+    try:
+        from swift_f0 import SwiftF0
+    except ImportError:
+        raise MissingExtraError("pitch", "the listener 'pitch-swift'") from None
+    return SwiftF0(threads=threads, spin=False)

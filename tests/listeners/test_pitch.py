@@ -1,0 +1,126 @@
+"""Pitch trackers: right on sounds whose pitch is known, silent on silence, the same frames at any rate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from conftest import hum
+from personare.core.audio import Audio, read_mono, resample
+from personare.core.errors import ConfigError, MissingExtraError
+from personare.listeners import listener, swift_pitch
+from personare.listeners.pitch import WorldPitch
+from personare.listeners.swift_pitch import SwiftPitch
+from personare.metrics.utility.pitch import f0_spearman, pitch_correlation
+from personare.metrics.utility.voicing import voicing_error
+
+pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
+pytest.importorskip("swift_f0", reason="needs the extra 'pitch'")
+TRACKERS = [WorldPitch(), WorldPitch(method="harvest"), SwiftPitch()]
+
+
+def glide(rate_hz: int, *, duration_s: float = 1.5) -> tuple[Audio, Any]:
+    """A voiced sound that rises from 100 to 200 Hz, and its pitch at each time."""
+    t = np.arange(round(duration_s * rate_hz)) / rate_hz
+    pitch = 100 + 100 * t / duration_s
+    phase = 2 * np.pi * np.cumsum(pitch) / rate_hz
+    harmonics = np.arange(1, 15)[:, None]
+    sound = (np.sin(harmonics * phase) / harmonics).sum(axis=0)
+    return Audio((0.2 * sound).astype(np.float32), rate_hz), lambda times: 100 + 100 * times / duration_s
+
+
+@pytest.mark.parametrize("ear", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
+@pytest.mark.parametrize("rate_hz", [8_000, 16_000, 44_100])
+def test_a_rising_tone_is_followed(ear: Any, rate_hz: int) -> None:
+    audio, truth = glide(rate_hz)
+    (track,) = ear([audio])
+    assert len(track) == 151
+    inner = slice(15, 135)
+    voiced = track[inner] > 0
+    assert voiced.mean() > 0.95
+    expected = truth(np.arange(151) * 0.01)[inner]
+    assert np.median(np.abs(track[inner][voiced] / expected[voiced] - 1)) < 0.02
+
+
+@pytest.mark.parametrize("ear", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
+@pytest.mark.parametrize("frames", [0, 1, 700, 16_000])
+def test_silence_is_unvoiced(ear: Any, frames: int) -> None:
+    (track,) = ear([Audio(np.zeros(frames, np.float32), 16_000)])
+    assert len(track) == frames // 160 + 1
+    assert not track.any()
+
+
+@pytest.mark.parametrize("ear", TRACKERS[::2], ids=lambda e: e.fingerprint.split(":")[0])
+@pytest.mark.parametrize("frames", [1, 100, 801, 1_000, 30 * 16_000])
+def test_any_length_gives_a_finite_track(ear: Any, frames: int) -> None:
+    samples = np.tile(hum(1).samples, frames // 16_000 + 1)[:frames]
+    (track,) = ear([Audio(np.ascontiguousarray(samples), 16_000)])
+    assert len(track) == frames // 160 + 1
+    assert np.isfinite(track).all()
+    assert (track >= 0).all()
+
+
+def test_the_wrapped_libraries_give_the_same_numbers() -> None:
+    """Each adapter compared once with the library it wraps."""
+    import pyworld
+    from swift_f0 import SwiftF0
+
+    audio = hum(3, f0_hz=140.0)
+    x = audio.samples.astype(np.float64)
+    track, times = pyworld.dio(x, 16_000, f0_floor=60.0, f0_ceil=600.0, frame_period=10.0)
+    assert np.array_equal(WorldPitch()([audio])[0], pyworld.stonemask(x, track, times, 16_000))
+    theirs = SwiftF0(threads=1).detect(audio.samples, 16_000, fmin=60.0, fmax=600.0)
+    ours = SwiftPitch(step_s=0.016)([audio])[0]
+    assert np.array_equal(ours[: len(theirs.pitch_hz)], np.where(theirs.confidence >= 0.5, theirs.pitch_hz, 0)[:63])
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("ear", [WorldPitch(), SwiftPitch()], ids=["dio", "swift"])
+def test_noise_at_falling_snr_loses_pitch_and_identity_keeps_it(shared_folder: Path, ear: Any) -> None:
+    manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
+    rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 7)).head(4)
+    batch = [read_mono(shared_folder / "corpus" / path) for path in rows["audio"]]
+    clean = ear(batch)
+    assert all(f0_spearman(track, track) == pytest.approx(1) for track in clean)
+    assert all(pitch_correlation(track, track, frames="voiced") == pytest.approx(1) for track in clean)
+    assert all(voicing_error(track, track) == 0 for track in clean)
+    errors = []
+    for snr_db in (20, 5, -10):
+        heard = ear([noisy(audio, snr_db) for audio in batch])
+        errors.append(np.mean([voicing_error(a, b) for a, b in zip(clean, heard, strict=True)]))
+    assert 0 < errors[0] < errors[1] < errors[2]
+
+
+def noisy(audio: Audio, snr_db: float) -> Audio:
+    noise = np.random.default_rng(5).standard_normal(len(audio.samples))
+    scale = np.sqrt(np.mean(audio.samples.astype(np.float64) ** 2) / 10 ** (snr_db / 10))
+    return Audio((audio.samples + scale * noise).astype(np.float32), audio.rate_hz)
+
+
+def test_the_same_speech_at_another_rate_has_the_same_pitch() -> None:
+    audio = hum(2, f0_hz=150.0)
+    low, high = WorldPitch()([audio, resample(audio, 48_000)])
+    both = (low > 0) & (high > 0)
+    assert np.mean(np.abs(low[both] / high[both] - 1) < 0.01) > 0.95
+    assert voicing_error(low, high) < 0.1
+
+
+def test_settings_are_checked() -> None:
+    assert listener("pitch", method="harvest") == WorldPitch(method="harvest")
+    with pytest.raises(ConfigError, match="lowest_hz < highest_hz"):
+        listener("pitch", lowest_hz=700.0)
+    with pytest.raises(ConfigError, match="voiced_from"):
+        listener("pitch-swift", voiced_from=1.5)
+
+
+@pytest.mark.parametrize(("module", "ear"), [("pyworld", WorldPitch()), ("swift_f0", SwiftPitch())])
+def test_a_missing_extra_says_what_to_install(module: str, ear: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    swift_pitch._model.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"personare\[pitch\]"):
+        ear([hum(1)])
