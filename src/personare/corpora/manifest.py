@@ -46,20 +46,12 @@ class Manifest:
         table = _table_at(path)
         if table is None:
             raise CorpusError(f"{path}: layout 'manifest' needs {self.looks_for}")
-        frame = read_frame(table)
-        for column in Corpus.required:
-            if column not in frame.columns:
-                raise CorpusError(
-                    f"{table}: a manifest needs the column '{column}'; it has {plain(', '.join(frame.columns))}"
-                )
         folder = table.parent.resolve()
-        frame = _typed(frame, table)
-        places = [full_path(folder, a) if a else None for a in frame["audio"]]
-        frame = frame.with_columns(pl.Series("audio", places, dtype=pl.String))
+        frame = _rows(table)
         problems = []
         if path.is_dir():
             tree = walk(folder)
-            problems += [*tree.problems, *orphans(tree, [p for p in places if p], place=table.name)]
+            problems += [*tree.problems, *orphans(tree, frame["audio"].drop_nulls(), place=table.name)]
         listed = speakers_beside(folder)
         if listed is not None:
             problems += idle_speakers(listed["speaker"], frame, place="speakers.tsv")
@@ -109,6 +101,18 @@ def _table_at(path: Path) -> Path | None:
     if path.is_dir():
         return next((path / name for name in NAMES if (path / name).is_file()), None)
     return path if path.is_file() and path.suffix in (".parquet", ".tsv") else None
+
+
+def _rows(table: Path) -> pl.DataFrame:
+    """Read the table, numbers as numbers and audio as full paths."""
+    frame = read_frame(table)
+    for column in Corpus.required:
+        if column not in frame.columns:
+            has = plain(", ".join(frame.columns))
+            raise CorpusError(f"{table}: a manifest needs the column '{column}'; it has {has}")
+    folder = table.parent.resolve()
+    places = [full_path(folder, a) if a else None for a in frame["audio"].cast(pl.String)]
+    return _typed(frame, table).with_columns(pl.Series("audio", places, dtype=pl.String))
 
 
 def _columns_of(table: Path) -> list[str]:
