@@ -9,6 +9,9 @@ from personare.core.protocols import Anonymizer
 
 BUILTIN = {
     "mcadams": "personare.anonymizers.mcadams:McAdams",
+    "formants": "personare.anonymizers.formants:Formants",
+    "world": "personare.anonymizers.world:WorldWarp",
+    "chain": "personare.anonymizers.chain:Chain",
 }
 ANONYMIZERS = Catalog("anonymizer", BUILTIN)
 

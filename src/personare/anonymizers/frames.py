@@ -137,3 +137,12 @@ def _ramped(hops: Floats, edges: Floats) -> Floats:
     gain = edges[:-1, None] + (edges[1:] - edges[:-1])[:, None] * way
     within: Floats = np.clip(hops * gain, -1.0, 1.0)  # clips rounding only
     return within
+
+
+def limited(samples: Floats, *, hop: int) -> Floats:
+    """Turn down the peaks of a whole sound that would clip."""
+    if not len(samples) or np.abs(samples).max() <= 1.0:
+        return samples
+    hops = np.zeros(-(-len(samples) // hop) * hop)
+    hops[: len(samples)] = samples
+    return np.concatenate(list(_limited([hops.reshape(-1, hop)]))).ravel()[: len(samples)]
