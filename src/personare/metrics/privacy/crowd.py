@@ -20,7 +20,7 @@ from personare.metrics.privacy.vectors import unit_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK_CELLS = 12_000_000  # 48 MB of scores at a time
+BLOCK_CELLS = 56_000_000  # 224 MB of scores at a time: the product is twice as fast as with a quarter of it
 DEPTH = 40  # highest scores looked at per crowd: ten decide, the rest is reserve
 DIRECT_CELLS = 8_192  # crowds with fewer conversations are looked up directly
 TIE = 1e-12

@@ -32,13 +32,18 @@ def checked_vectors(vectors: ArrayLike, *, of: str) -> NDArray[np.floating]:
         raise MetricError(f"{of} vectors must form a table [rows, dimensions]; this one has shape {list(array.shape)}")
     if array.shape[0] == 0:
         raise MetricError(f"there are no {of} vectors; give at least one")
-    odd = ~np.isfinite(array).all(axis=1)
-    if odd.any():
-        raise MetricError(f"{odd.sum()} {of} vectors hold NaN or infinite values (first: row {odd.argmax()})")
-    zero = ~array.any(axis=1)
-    if zero.any():
-        raise MetricError(f"{zero.sum()} {of} vectors are all zeros and have no direction (first: row {zero.argmax()})")
+    for start in range(0, len(array), ROWS_AT_ONCE):
+        _check_rows(array[start : start + ROWS_AT_ONCE], of=of, start=start)
     return array
+
+
+def _check_rows(rows: NDArray[np.floating], *, of: str, start: int) -> None:
+    odd = ~np.isfinite(rows).all(axis=1)
+    if odd.any():
+        raise MetricError(f"{of} vectors must be finite; row {start + int(odd.argmax())} holds NaN or infinite values")
+    zero = ~(rows != 0).any(axis=1)
+    if zero.any():
+        raise MetricError(f"{of} vectors need a direction; row {start + int(zero.argmax())} is all zeros")
 
 
 def checked_speakers(speakers: ArrayLike, *, rows: int, of: str) -> NDArray[np.generic]:
