@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
-
+PIECE = 1 << 15
 CARD = MetricCard(
     name="cllr",
     title="Cllr",
@@ -70,7 +70,7 @@ def cllr(targets: ArrayLike, nontargets: ArrayLike) -> float:
     (1.0, 721347520.9)
     """
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
-    return float(_doubt(-t).mean() + _doubt(n).mean()) / 2
+    return (_mean_doubt(-1.0, t) + _mean_doubt(1.0, n)) / 2
 
 
 def min_cllr(targets: ArrayLike, nontargets: ArrayLike) -> float:
@@ -142,8 +142,13 @@ def cllr_values(
     return values, speakers
 
 
+def _mean_doubt(sign: float, scores: Any) -> float:
+    """Average log2(1 + e^(sign * score)) piece by piece, so that no large array is made."""
+    pieces = range(0, len(scores), PIECE)
+    return math.fsum(_doubt(sign * scores[i : i + PIECE]).sum() for i in pieces) / len(scores)
+
+
 def _doubt(x: Any) -> Floats:
     """Compute log2(1 + e^x) without overflow."""
-    size = np.abs(x, dtype=np.float64)
-    found: Floats = (np.maximum(x, 0) + np.log1p(np.exp(-size))) / math.log(2)
+    found: Floats = (np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x, dtype=np.float64)))) / math.log(2)
     return found

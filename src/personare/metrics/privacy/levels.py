@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64]
 
+PIECE = 1 << 15
+
 
 @dataclass(frozen=True, eq=False)
 class Levels:
@@ -65,38 +67,44 @@ def levels_of(targets: ArrayLike, nontargets: ArrayLike) -> Levels:
     >>> found.upper.tolist(), found.targets.tolist(), found.nontargets.tolist()
     ([1.0, 2.0, 3.0, 5.0], [0, 1, 2, 1], [2, 0, 1, 0])
     """
-    mine, others = np.sort(checked(targets, "target")), np.sort(checked(nontargets, "nontarget"))
-    swapped = len(others) < len(mine)
-    few, many = (others, mine) if swapped else (mine, others)
-    upper, few_counts, many_counts = _pooled(few, many)
-    pair = (many_counts, few_counts) if swapped else (few_counts, many_counts)
-    return _joined(Levels(upper, *pair))
+    t, n = np.sort(checked(targets, "target")), np.sort(checked(nontargets, "nontarget"))
+    # Merge piece by piece: small pieces stay in the processor's cache and need no memory worth naming.
+    pivots = np.unique(np.concatenate([t[PIECE::PIECE], n[PIECE::PIECE]]))
+    t_edges, n_edges = (np.concatenate([[0], np.searchsorted(s, pivots), [len(s)]]) for s in (t, n))
+    pieces: list[list[Any]] = []
+    for i in range(len(pivots) + 1):
+        mine, others = t[t_edges[i] : t_edges[i + 1]], n[n_edges[i] : n_edges[i + 1]]
+        if len(mine) or len(others):
+            _append(pieces, _merged(mine, others))
+    return Levels(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
 
-def _pooled(few: Any, many: Any) -> tuple[Any, Counts, Counts]:
-    """Count both classes at each distinct score of the rarer class and in each gap between two of them."""
-    ends = np.append(np.flatnonzero(few[1:] != few[:-1]), len(few) - 1)
-    distinct = few[ends]
-    below = np.searchsorted(many, distinct, side="left")
-    up_to = np.searchsorted(many, distinct, side="right")
-    k = len(distinct)
-    upper = np.empty(2 * k + 1, dtype=np.result_type(few, many))
-    few_counts, many_counts = np.zeros(2 * k + 1, dtype=np.int64), np.zeros(2 * k + 1, dtype=np.int64)
-    few_counts[1::2] = np.diff(ends, prepend=-1)
-    edges = np.append(0, up_to)
-    many_counts[0::2] = np.append(below, len(many)) - edges
-    many_counts[1::2] = up_to - below
-    upper[1::2] = distinct
-    upper[0::2] = many[np.maximum(np.append(below, len(many)) - 1, 0)]
-    return upper, few_counts, many_counts
-
-
-def _joined(levels: Levels) -> Levels:
-    """Drop empty levels, then join neighbours that hold only the same class."""
-    there = (levels.targets + levels.nontargets) > 0
-    t, n, upper = levels.targets[there], levels.nontargets[there], levels.upper[there]
-    kind = 2 * (t > 0) + (n > 0)
-    starts = np.append(True, (kind[1:] != kind[:-1]) | (kind[1:] == 3))
+def _merged(mine: Any, others: Any) -> list[Any]:
+    """Merge two sorted lists into levels: highest score, targets and nontargets of each."""
+    scores = np.concatenate([mine, others])
+    order = np.argsort(scores, kind="stable")  # two sorted runs: a merge; at equal scores targets come first
+    scores, is_target = scores[order], order < len(mine)
+    new_class, new_score = is_target[1:] != is_target[:-1], scores[1:] != scores[:-1]
+    starts = np.append(True, new_class & new_score)
+    tied = np.flatnonzero(new_class & ~new_score)
+    if len(tied):  # a score that both classes share is a level of its own
+        scores_start = np.concatenate([[0], np.flatnonzero(new_score) + 1, [len(scores)]])
+        place = np.searchsorted(scores_start, tied, side="right")
+        ends = scores_start[place]
+        starts[scores_start[place - 1]] = True
+        starts[ends[ends < len(scores)]] = True
     first = np.flatnonzero(starts)
-    last = np.append(first[1:], len(t)) - 1
-    return Levels(upper[last], np.add.reduceat(t, first), np.add.reduceat(n, first))
+    after = np.append(first[1:], len(scores))
+    targets = np.add.reduceat(is_target, first, dtype=np.int64)
+    return [scores[after - 1], targets, after - first - targets]
+
+
+def _append(pieces: list[list[Any]], piece: list[Any]) -> None:
+    """Add a piece; a pure run that goes on across the border stays one level."""
+    if pieces:
+        last = pieces[-1]
+        if all((last[c][-1] == 0) == (piece[c][0] == 0) for c in (1, 2)) and not (piece[1][0] and piece[2][0]):
+            piece[1][0] += last[1][-1]
+            piece[2][0] += last[2][-1]
+            pieces[-1] = [column[:-1] for column in last]
+    pieces.append(piece)

@@ -1,0 +1,115 @@
+"""Everything a list of scores says, from one sort: detection, ZEBRA and linkability with intervals and chance levels.
+
+The single metrics live in their own files with their definitions; this file only shares the work between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from personare.core.findings import Finding
+from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many
+from personare.metrics.privacy import cllr as cllr_file
+from personare.metrics.privacy import dsys as dsys_file
+from personare.metrics.privacy import eer as eer_file
+from personare.metrics.privacy import zebra
+from personare.metrics.privacy.chance import chance_levels
+from personare.metrics.privacy.levels import checked, levels_of
+from personare.metrics.privacy.pav import pav_counts
+from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, level_values, speaker_levels
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+RANK_METRICS: Mapping[str, LevelStatistic] = {
+    "eer": eer_file.eer_of_levels,
+    "min_cllr": cllr_file.min_cllr_of_levels,
+    "d_ece": zebra.d_ece_of_levels,
+    "log10_l": zebra.log10_l_of_levels,
+}
+
+
+@dataclass(frozen=True)
+class ScoreSummary:
+    """All findings about one list of scores, the tag of Table 1, and the largest log10(l) so few trials can show."""
+
+    findings: tuple[Finding, ...]
+    tag: str
+    log10_l_maximum: float
+    targets: int
+    nontargets: int
+
+
+def score_values(targets: ArrayLike, nontargets: ArrayLike) -> dict[str, float]:
+    """Compute EER (ROCCH), min Cllr, D_ECE, log10(l), Cllr and the calibration loss from one sort, without intervals.
+
+    >>> found = score_values([2.0, 3.0], [-1.0, 0.0])
+    >>> found["eer"], found["min_cllr"], round(found["d_ece"], 4)
+    (0.0, 0.0, 0.7213)
+    """
+    levels = levels_of(targets, nontargets)
+    blocks = pav_counts(levels.targets, levels.nontargets)
+    found = {name: statistic(*blocks) for name, statistic in RANK_METRICS.items()}
+    found["cllr"] = cllr_file.cllr(targets, nontargets)
+    found["calibration_loss"] = found["cllr"] - found["min_cllr"]
+    return found
+
+
+def score_summary(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> ScoreSummary:
+    """Compute every score metric with its interval over redrawn speakers and its chance level for these trials."""
+    t, n = checked(targets, "target"), checked(nontargets, "nontarget")
+    names = [*RANK_METRICS, "dsys_plain"]
+    rng, conditions = how["rng"], {"targets": len(t), "nontargets": len(n)}
+    chances = dict(zip(names, chance_levels(t, n, [*_statistics(0.0)], rng=rng), strict=True))
+    found = _joint(t, n, _statistics(chances["dsys_plain"]), **how)
+    findings = [
+        Finding(eer_file.CARD, found["eer"], conditions, chance=chances["eer"]),
+        Finding(eer_file.KALDI_CARD, eer_file.kaldi_eer_estimate(t, n, **how), conditions),
+        Finding(cllr_file.CARD, found["cllr"], conditions),
+        Finding(cllr_file.MIN_CARD, found["min_cllr"], conditions, chance=chances["min_cllr"]),
+        Finding(cllr_file.LOSS_CARD, found["calibration_loss"], conditions),
+        Finding(zebra.CARD, found["d_ece"], conditions, chance=chances["d_ece"]),
+        Finding(zebra.WORST_CARD, found["log10_l"], conditions, chance=chances["log10_l"]),
+        Finding(dsys_file.CARD, found["dsys"], conditions),
+    ]
+    if len(t) >= dsys_file.FEWEST_TARGETS and min(t.min(), n.min()) < max(t.max(), n.max()):
+        estimate = dsys_file.dsys_reference_estimate(t, n, **how)
+        findings.append(Finding(dsys_file.REFERENCE_CARD, estimate, conditions))
+    limit = zebra.log10_l_maximum(len(t), len(n))
+    return ScoreSummary(tuple(findings), zebra.tag(found["log10_l"].value), limit, len(t), len(n))
+
+
+def _statistics(dsys_chance: float) -> list[LevelStatistic]:
+    return [*RANK_METRICS.values(), dsys_file.chance_corrected(dsys_chance)]
+
+
+def _joint(t: Any, n: Any, statistics: list[LevelStatistic], **how: Unpack[BySpeaker]) -> dict[str, Any]:
+    """Estimate the rank metrics, Cllr and the calibration loss from the same redraws."""
+    who: dict[str, Any] = {name: how[name] for name in ("target_speakers", "nontarget_speakers")}
+    ranked = level_values(speaker_levels(t, n, **who), statistics)
+    actual, speakers = cllr_file.cllr_values(t, n, **who)
+    names = [*RANK_METRICS, "dsys", "cllr", "calibration_loss"]
+    least = names.index("min_cllr")
+
+    def values(drawn: Floats) -> Floats:
+        ranks, cost = ranked(drawn), actual(drawn)
+        return np.column_stack([ranks, cost, cost - ranks[:, least]])
+
+    limit = (0.0, zebra.log10_l_maximum(len(t), len(n)))
+    bounds = [eer_file.CARD.bounds, (0.0, 1.0), zebra.CARD.bounds, limit, (0.0, 1.0)]
+    estimates = bootstrap_many(
+        values,
+        speakers=speakers,
+        rng=how["rng"],
+        resamples=how.get("resamples", RESAMPLES),
+        level=how.get("level", LEVEL),
+        centred=True,
+        bounds=[*bounds, cllr_file.CARD.bounds, cllr_file.LOSS_CARD.bounds],
+    )
+    return dict(zip(names, estimates, strict=True))

@@ -1,0 +1,75 @@
+"""The shared pass gives the numbers of the single metrics, and findings that know their chance level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from personare.metrics.privacy.cllr import calibration_loss, cllr, cllr_estimate, min_cllr
+from personare.metrics.privacy.dsys import dsys, dsys_reference
+from personare.metrics.privacy.eer import kaldi_eer, rocch_eer
+from personare.metrics.privacy.summary import score_summary, score_values
+from personare.metrics.privacy.zebra import d_ece, log10_l, log10_l_maximum
+
+from .conftest import GoldenTrials
+
+SCORES = st.lists(st.integers(-20, 20), min_size=1, max_size=40)
+SINGLE = {
+    "eer": rocch_eer,
+    "cllr": cllr,
+    "min_cllr": min_cllr,
+    "calibration_loss": calibration_loss,
+    "d_ece": d_ece,
+    "log10_l": log10_l,
+}
+
+
+@given(SCORES, SCORES)
+def test_one_pass_gives_the_single_metrics(targets: list[int], nontargets: list[int]) -> None:
+    found = score_values(targets, nontargets)
+    assert set(found) == set(SINGLE)
+    for name, metric in SINGLE.items():
+        assert found[name] == pytest.approx(metric(targets, nontargets), abs=1e-12), name
+
+
+@pytest.mark.shared
+def test_summary_of_golden_scores(golden_scores: Callable[[str], GoldenTrials]) -> None:
+    trials = golden_scores("f_aa")
+    t, n = trials.targets, trials.nontargets
+    how: dict[str, Any] = {"target_speakers": trials.target_speakers, "nontarget_speakers": trials.nontarget_speakers}
+    found = score_summary(t, n, rng=np.random.default_rng(1), resamples=200, **how)
+    values = {finding.metric.name: finding.estimate for finding in found.findings}
+    for name, metric in {**SINGLE, "eer_kaldi": kaldi_eer, "dsys_reference": dsys_reference}.items():
+        assert values[name].value == pytest.approx(metric(t, n))
+        assert values[name].low <= values[name].value <= values[name].high
+        assert values[name].n == 16
+    assert values["dsys"].value == pytest.approx(dsys(t, n, rng=np.random.default_rng(2)), abs=0.005)
+    assert (found.tag, found.log10_l_maximum) == ("C", log10_l_maximum(len(t), len(n)))
+    separate = cllr_estimate(t, n, rng=np.random.default_rng(1), resamples=200, **how)
+    assert values["cllr"].high == pytest.approx(separate.high, rel=0.05)
+    differs = {f.metric.name: f.differs_from_chance for f in found.findings}
+    assert differs["eer"]
+    assert differs["cllr"] is None
+
+
+def test_noise_is_not_called_a_finding_and_few_targets_are_no_reason_to_fail() -> None:
+    rng = np.random.default_rng(3)
+    t, n = rng.normal(size=15), rng.normal(size=300)
+    who: dict[str, Any] = {"target_speakers": np.arange(15) % 5, "nontarget_speakers": np.arange(300) % 5}
+    found = score_summary(t, n, rng=rng, resamples=200, **who)
+    names = [f.metric.name for f in found.findings]
+    assert "dsys_reference" not in names  # its histograms need 20 targets
+    assert not any(f.differs_from_chance for f in found.findings if f.metric.name in ("eer", "min_cllr", "d_ece"))
+
+
+def test_all_tied_is_zero_evidence_everywhere() -> None:
+    who: dict[str, Any] = {"target_speakers": np.arange(30) % 5, "nontarget_speakers": np.arange(300) % 5}
+    found = score_summary([1.0] * 30, [1.0] * 300, rng=np.random.default_rng(0), resamples=50, **who)
+    values = {f.metric.name: f.estimate.value for f in found.findings}
+    assert found.tag == "0"
+    assert (values["eer"], values["min_cllr"], values["d_ece"], values["log10_l"], values["dsys"]) == (0.5, 1, 0, 0, 0)
