@@ -128,7 +128,7 @@ def prepare(target: Path, wanted: Wanted, items: list[Utterance]) -> None:
     sounds = "".join(fingerprint(item, rate_hz=wanted.rate_hz) for item in items)
     card = {"made_by": "personare voices", **asdict(wanted), "sounds": sha256(sounds.encode()).hexdigest()}
     text = json.dumps(card, indent=2) + "\n"
-    if card_file.is_file() and card_file.read_text(encoding="utf-8") != text:
+    if card_file.is_file() and card_file.read_bytes() != text.encode():
         raise TargetError(
             f"{target}: holds voices made with other settings (see {CARD}); name a new folder or delete it"
         )
