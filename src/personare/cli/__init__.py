@@ -38,13 +38,15 @@ def _root(
 
 def _join() -> None:
     """Let each file add its commands; kept in one place so that the order of the help page is visible."""
-    from personare.cli import anonymize, corpus, demo, evaluate, methods, models, voices
+    from personare.cli import anonymize, corpus, demo, evaluate, methods, models, stream, targets, voices
 
     app.command()(demo.demo)
     app.command()(anonymize.anonymize)
     app.command()(evaluate.evaluate)
     app.command()(voices.voices)
     app.command()(methods.methods)
+    app.command()(stream.stream)
+    app.command("fit-targets")(targets.fit_targets)
     app.add_typer(corpus.app, name="corpus")
     app.add_typer(models.app, name="models")
 
