@@ -1,0 +1,151 @@
+"""Speaker vectors from files: npz, Parquet, and Kaldi archives with their lists.
+
+npz: an array ``vectors`` (or ``vector``) [n, d], ``speakers`` (or ``speaker``) [n], and, where there are any, names of
+the utterances, ``ids`` (or ``utterance``) [n]. Parquet: the same as columns. Kaldi: see ``kaldi_vectors``; who speaks
+is in ``utt2spk`` beside the archive or named; without one each id is taken for a speaker.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.errors import TableError, did_you_mean
+from personare.core.files import atomic_path
+from personare.core.kaldi_vectors import read_ark, read_map, read_scp
+from personare.core.tables import Embeddings, read_frame, write_frame
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NAMES = {
+    "vectors": ("vectors", "vector", "embedding", "embeddings"),
+    "speakers": ("speakers", "speaker"),
+    "ids": ("ids", "id", "utterance", "utterances"),
+}
+KINDS = ".npz, .parquet, .ark or .scp"
+
+
+def read_embeddings(path: Path, *, utt2spk: Path | None = None) -> Embeddings:
+    """Read the vectors of one file; ``utt2spk`` says who speaks in a Kaldi archive.
+
+    Raises
+    ------
+    TableError : one line that names the file and what is wrong with it.
+    """
+    if not path.is_file():
+        raise TableError(f"{path}: no such file; vectors are read from {KINDS}")
+    readers = {".npz": _from_npz, ".parquet": _from_parquet}
+    if path.suffix in readers:
+        if utt2spk is not None:
+            raise TableError(f"{path}: holds its own speakers; utt2spk is for Kaldi archives (.ark, .scp)")
+        return _embeddings(path, readers[path.suffix](path))
+    if path.suffix in (".ark", ".scp"):
+        return _embeddings(path, _from_kaldi(path, utt2spk))
+    raise TableError(f"{path}: unknown kind of vector file '{path.suffix}'; use {KINDS}")
+
+
+def write_embeddings(embeddings: Embeddings, path: Path) -> None:
+    """Write vectors as .npz or .parquet, by the suffix, in the form ``read_embeddings`` reads."""
+    import polars as pl
+
+    if path.suffix == ".npz":
+        with atomic_path(path) as part, part.open("wb") as stream:
+            ids, speakers = np.array(embeddings.ids, dtype=str), np.array(embeddings.speakers, dtype=str)
+            np.savez(stream, ids=ids, speakers=speakers, vectors=embeddings.vectors)
+    elif path.suffix == ".parquet":
+        kind = pl.Array(pl.Float32, embeddings.vectors.shape[1])
+        columns = {"utterance": embeddings.ids, "speaker": embeddings.speakers}
+        write_frame(pl.DataFrame(columns).with_columns(pl.Series("vector", embeddings.vectors, dtype=kind)), path)
+    else:
+        raise TableError(f"{path}: unknown kind of vector file '{path.suffix}'; use .npz or .parquet")
+
+
+def _from_npz(path: Path) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[key] for name, key in _keys(path, archive.files, "array").items()}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise TableError(f"{path}: cannot be read as npz ({str(error).splitlines()[0]})") from None
+
+
+def _from_parquet(path: Path) -> dict[str, Any]:
+    import polars as pl
+
+    frame = read_frame(path)
+    keys = _keys(path, frame.columns, "column")
+    columns = {name: frame[key] for name, key in keys.items()}
+    for name, column in columns.items():
+        if column.null_count():
+            raise TableError(f"{path}: column '{keys[name]}' is empty in {column.null_count()} rows")
+    vectors = columns["vectors"]
+    if isinstance(vectors.dtype, pl.List):
+        lengths = sorted(vectors.list.len().unique())
+        if len(lengths) > 1:
+            raise TableError(f"{path}: vectors differ in dimension ({', '.join(map(str, lengths))})")
+        vectors = vectors.list.to_array(lengths[0]) if lengths else vectors
+    if len(vectors) and not isinstance(vectors.dtype, pl.Array):
+        raise TableError(f"{path}: column '{keys['vectors']}' must hold lists of numbers, not {vectors.dtype}")
+    return {name: c.to_list() for name, c in columns.items() if name != "vectors"} | {"vectors": vectors.to_numpy()}
+
+
+def _from_kaldi(path: Path, utt2spk: Path | None) -> dict[str, Any]:
+    table = read_scp(path) if path.suffix == ".scp" else read_ark(path)
+    beside = path.with_name("utt2spk")
+    listed = utt2spk or (beside if beside.is_file() else None)
+    ids = list(table)
+    owners: Mapping[str, str] = read_map(listed) if listed else {name: name for name in ids}
+    missing = [name for name in ids if name not in owners]
+    if missing:
+        raise TableError(f"{listed}: {len(missing)} ids of {path} are not listed (first: '{missing[0]}')")
+    lengths = {len(vector) for vector in table.values()}
+    if len(lengths) > 1:
+        raise TableError(f"{path}: vectors differ in dimension ({', '.join(map(str, sorted(lengths)))})")
+    return {"ids": ids, "speakers": [owners[name] for name in ids], "vectors": list(table.values())}
+
+
+def _keys(path: Path, known: list[str], what: str) -> dict[str, str]:
+    """Find the array or column for vectors, speakers and (where there is one) ids."""
+    found = {}
+    for name, spellings in NAMES.items():
+        there = [spelling for spelling in spellings if spelling in known]
+        if there:
+            found[name] = there[0]
+        elif name != "ids":
+            raise TableError(f"{path}: needs the {what} '{spellings[0]}'; {did_you_mean(spellings[0], known)}")
+    return found
+
+
+def _embeddings(path: Path, parts: dict[str, Any]) -> Embeddings:
+    """Check what was read and make it a table; without ids, rows are named by speaker and number."""
+    vectors = _numbers(path, parts["vectors"])
+    speakers = [str(name) for name in np.asarray(parts["speakers"]).tolist()]
+    if len(speakers) != len(vectors):
+        raise TableError(f"{path}: {len(vectors)} vectors, but {len(speakers)} speakers")
+    ids = [str(name) for name in np.asarray(parts["ids"]).tolist()] if "ids" in parts else None
+    ids = [f"{path.name}#{row}" for row in range(len(speakers))] if ids is None else ids
+    if len(set(ids)) != len(ids):
+        seen: set[str] = set()
+        twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise TableError(f"{path}: ids must not repeat; '{twice}' does")
+    odd = ~np.isfinite(vectors).all(axis=1)
+    if odd.any():
+        raise TableError(f"{path}: {odd.sum()} vectors hold NaN or infinite values (first: '{ids[int(odd.argmax())]}')")
+    return Embeddings(tuple(ids), tuple(speakers), vectors)
+
+
+def _numbers(path: Path, rows: object) -> NDArray[np.float32]:
+    try:
+        with np.errstate(over="ignore"):  # an infinite value is reported with its id
+            vectors = np.asarray(rows, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise TableError(f"{path}: vectors must hold numbers only") from None
+    if vectors.size == 0:
+        raise TableError(f"{path}: holds no vectors")
+    if vectors.ndim != 2:
+        raise TableError(f"{path}: vectors must form a table [rows, dimensions], not {list(vectors.shape)}")
+    return vectors
