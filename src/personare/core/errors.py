@@ -42,6 +42,10 @@ class MetricError(PersonareError):
     """Numbers no metric can be computed from: empty, one class only, NaN, wrong shape."""
 
 
+class LeakError(PersonareError):
+    """An attack that has seen what it must not: trial speakers in training, enrolled utterances in the trials."""
+
+
 class MissingExtraError(PersonareError):
     """An optional library that is not installed."""
 
