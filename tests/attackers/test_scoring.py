@@ -72,8 +72,8 @@ def test_listed_trials_get_the_same_scores(monkeypatch: pytest.MonkeyPatch, bloc
 def test_any_scorer_fits() -> None:
     test, enroll = _some(1, prefix="t"), scoring.enrolled(_some(2, prefix="e"))
 
-    def distance(x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[Any]:
-        apart: NDArray[Any] = np.linalg.norm(x[:, None] - y[None], axis=2)
+    def distance(test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
+        apart: NDArray[Any] = np.linalg.norm(test[:, None] - enroll[None], axis=2)
         return -apart
 
     found = scoring.score_all(test, enroll, scorer=distance)

@@ -7,9 +7,9 @@ cosine, or what any other Scorer gives. Trials never pass through a Python loop;
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,15 @@ class Scorer(Protocol):
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Score every pair."""
+        ...
+
+
+@runtime_checkable
+class Learnt(Protocol):
+    """A Scorer that was fitted on speakers, whom it refuses to attack."""
+
+    def check(self, attacked: Iterable[str]) -> None:
+        """Refuse speakers it has learnt from."""
         ...
 
 
@@ -97,14 +106,14 @@ def score_all(
     enroll: Embeddings,
     *,
     genders: Mapping[str, str | None] | None = None,
-    scorer: Callable[[NDArray[np.float32], NDArray[np.float32]], NDArray[Any]] = cosine,
+    scorer: Scorer = cosine,
 ) -> TrialScores:
     """Score every test against every enrolled speaker.
 
     ``genders`` (speaker -> gender) keeps trials within one gender; speakers of unknown gender meet each other only.
     An utterance that is enrolled under its own id never meets itself.
     """
-    _same_width(test, enroll)
+    _check(test, enroll, scorer)
     test_group, enroll_group = _groups(test, enroll, genders)
     test_who, enroll_who = _codes(test.speakers, enroll.speakers)
     test_id, enroll_id = _codes(test.ids, enroll.ids)
@@ -127,10 +136,10 @@ def score_trials(
     test: Embeddings,
     enroll: Embeddings,
     *,
-    scorer: Callable[[NDArray[np.float32], NDArray[np.float32]], NDArray[Any]] = cosine,
+    scorer: Scorer = cosine,
 ) -> TrialScores:
     """Score the listed trials; a name without a vector is an error."""
-    _same_width(test, enroll)
+    _check(test, enroll, scorer)
     test_at = _positions(trials, "test", test.ids)
     enroll_at = _positions(trials, "enroll", enroll.ids)
     score = np.empty(len(trials), np.float32)
@@ -146,7 +155,9 @@ def score_trials(
     return TrialScores(enroll, test, enroll_at, test_at, score, trials.frame["target"].to_numpy())
 
 
-def _same_width(test: Embeddings, enroll: Embeddings) -> None:
+def _check(test: Embeddings, enroll: Embeddings, scorer: object) -> None:
+    if isinstance(scorer, Learnt):
+        scorer.check({*test.speakers, *enroll.speakers})
     if test.vectors.shape[1] != enroll.vectors.shape[1]:
         found = f"{test.vectors.shape[1]} and {enroll.vectors.shape[1]}"
         raise TableError(f"test and enrolled vectors have {found} numbers; use the same embedder for both")

@@ -1,0 +1,122 @@
+"""The cheap strong attacker: what a pretrained embedder hears, re-learnt on anonymized speech of other speakers.
+
+Vectors are centred, turned to the directions in which speakers differ (LDA), whitened within speakers (WCCN), scaled
+to length 1 [garciaromero2011analysis], and compared by PLDA or cosine. Nothing is fitted but from ``Lessons``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from personare.attackers.plda import Plda, class_sums, fit_plda
+from personare.attackers.scoring import cosine, unit_rows
+from personare.attackers.split import Lessons, refuse_known
+from personare.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What to learn from anonymized vectors.
+
+    Parameters
+    ----------
+    lda : dimensions kept, 0 for no LDA; never more than training speakers - 1.
+    shrinkage : share of the within-speaker covariance replaced by a sphere (few training speakers need more).
+    wccn : whiten the variation within speakers.
+    scorer : how the turned vectors are compared.
+    iterations : rounds of PLDA's expectation-maximisation.
+    """
+
+    lda: int = 0
+    shrinkage: float = 0.1
+    wccn: bool = True
+    scorer: Literal["plda", "cosine"] = "plda"
+    iterations: int = 20
+
+    def __post_init__(self) -> None:
+        if self.lda < 0:
+            raise ConfigError(f"lda must be 0 (none) or the number of dimensions kept, not {self.lda}")
+        if not 0 <= self.shrinkage <= 1:
+            raise ConfigError(f"shrinkage must lie between 0 and 1, not {self.shrinkage}")
+
+    def fit(self, lessons: Lessons) -> FittedBackend:
+        """Learn from the lessons."""
+        x = unit_rows(lessons.vectors).astype(np.float64)
+        mean = x.mean(0)
+        turn = np.eye(x.shape[1])
+        if self.lda:
+            turn = turn @ lda_turn(x, lessons.speaker, dimensions=self.lda, shrinkage=self.shrinkage)
+        if self.wccn:
+            turn = turn @ wccn_turn((x - mean) @ turn, lessons.speaker, shrinkage=self.shrinkage)
+        turned = unit_rows((x - mean) @ turn)
+        plda = fit_plda(turned, lessons.speaker, iterations=self.iterations) if self.scorer == "plda" else None
+        return FittedBackend(mean, turn, plda, frozenset(lessons.names))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedBackend:
+    """A Scorer of raw vectors; ``learnt_from`` names the training speakers, whom it refuses to attack."""
+
+    mean: Floats
+    turn: Floats
+    plda: Plda | None
+    learnt_from: frozenset[str]
+
+    def check(self, attacked: Iterable[str]) -> None:
+        """Refuse speakers it has learnt from."""
+        refuse_known(self.learnt_from, attacked)
+
+    def turned(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
+        """Raw vectors [n, d] in the learnt space, of length 1."""
+        return unit_rows((unit_rows(vectors).astype(np.float64) - self.mean) @ self.turn)
+
+    def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
+        """Compare every test [n, d] with every enrolled [m, d]."""
+        x, m = self.turned(test), self.turned(enroll)
+        return cosine(x, m) if self.plda is None else self.plda(x, m)
+
+
+def _scatter(x: Floats, speaker: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Covariance within and between speakers."""
+    counts = np.bincount(speaker)
+    means = class_sums(x, speaker) / counts[:, None]
+    inside = x - means[speaker]
+    between = (means - x.mean(0)).T @ ((means - x.mean(0)) * counts[:, None])
+    return inside.T @ inside / len(x), between / len(x)
+
+
+def _shrunk(covariance: Floats, share: float) -> Floats:
+    d = len(covariance)
+    sphere = np.trace(covariance) / d
+    result: Floats = (1 - share) * covariance + (share * sphere + 1e-10) * np.eye(d)
+    return result
+
+
+def lda_turn(vectors: NDArray[Any], speaker: NDArray[np.int64], *, dimensions: int, shrinkage: float) -> Floats:
+    """Directions [d, k] in which speakers differ most for what they vary within, k <= speakers - 1."""
+    from scipy import linalg
+
+    within, between = _scatter(vectors.astype(np.float64), speaker)
+    _, directions = linalg.eigh(between, _shrunk(within, shrinkage))
+    kept = min(dimensions, int(speaker.max()), vectors.shape[1])
+    if kept < 1:
+        raise ConfigError("LDA needs at least two training speakers")
+    turn: Floats = directions[:, ::-1][:, :kept]
+    return turn
+
+
+def wccn_turn(vectors: NDArray[Any], speaker: NDArray[np.int64], *, shrinkage: float) -> Floats:
+    """Whitening [d, d] of the variation within speakers: turn turn' = W^-1 [hatch2006within]."""
+    within, _ = _scatter(vectors.astype(np.float64), speaker)
+    turn: Floats = np.linalg.cholesky(np.linalg.inv(_shrunk(within, shrinkage)))
+    return turn

@@ -1,0 +1,143 @@
+"""Fair play: who may be learnt from and who is attacked, checked so that a dishonest attack cannot be built.
+
+An attacker who has trained on the very speakers of the trials, who enrols the very utterances they are tested on, or
+whose enrolment shares its pseudo-speakers with the trials, gives numbers that mean nothing. Back-ends are fitted from
+``Lessons``, Lessons come out of a ``Split`` only, and a Split that mixes speakers cannot be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.attackers.knowledge import Knowledge
+from personare.core.errors import LeakError
+from personare.core.tables import Embeddings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SEAL = object()
+
+
+@dataclass(frozen=True)
+class Disguise:
+    """How speech was anonymized: by which system, and which drawing of pseudo-speakers (a public mark of its key).
+
+    ``draw`` is a token of the key, never the key: equal tokens mean equal pseudo-speakers.
+    """
+
+    system: str
+    draw: str
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """Vectors of speech, and how that speech was disguised (None: not at all)."""
+
+    embeddings: Embeddings
+    disguise: Disguise | None = None
+
+    @property
+    def speakers(self) -> frozenset[str]:
+        """Everyone who speaks."""
+        return frozenset(self.embeddings.speakers)
+
+
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """Vectors [n, d] an attacker may learn from, with speakers as numbers; made by ``Split.lessons`` only."""
+
+    vectors: NDArray[np.float32]
+    speaker: NDArray[np.int64]
+    names: tuple[str, ...]
+    seal: object = field(repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise LeakError("lessons are taken from a Split, which proves that no trial speaker is among them")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One attack's speech: enrolment, trial, and what the attacker has learnt from (None: nothing new).
+
+    Checked when made: no trial or enrolled speaker in training, no utterance both enrolled and tested, enrolment and
+    trial drawn with different pseudo-speakers, and every part as original or anonymized as the knowledge says.
+    """
+
+    knowledge: Knowledge
+    enroll: Heard
+    test: Heard
+    training: Heard | None = None
+
+    def __post_init__(self) -> None:
+        _check_speakers(self)
+        _check_utterances(self)
+        _check_disguises(self)
+        _check_training(self)
+
+    def lessons(self) -> Lessons:
+        """Give the vectors to learn from."""
+        if self.training is None:
+            raise LeakError(f"the {self.knowledge.value} attack has no training speech; give it some to learn from")
+        heard = self.training.embeddings
+        names, codes = np.unique(np.array(heard.speakers, dtype=str), return_inverse=True)
+        return Lessons(heard.vectors, codes.reshape(-1), tuple(names.tolist()), _SEAL)
+
+
+def refuse_known(learnt_from: Iterable[str], attacked: Iterable[str]) -> None:
+    """Refuse an attack on speakers its model has learnt from; fitted models call this before they score."""
+    both = sorted({*learnt_from} & {*attacked})
+    if both:
+        raise LeakError(
+            f"{len(both)} trial speakers are also in the attacker's training (first: '{both[0]}'); train on others"
+        )
+
+
+def _check_speakers(split: Split) -> None:
+    if split.training is not None:
+        refuse_known(split.training.speakers, split.enroll.speakers | split.test.speakers)
+
+
+def _check_utterances(split: Split) -> None:
+    both = sorted({*split.enroll.embeddings.ids} & {*split.test.embeddings.ids})
+    if both:
+        rule = "an attacker must not be tested on what they enrolled"
+        raise LeakError(f"{len(both)} utterances are both enrolled and tested (first: '{both[0]}'); {rule}")
+
+
+def _check_disguises(split: Split) -> None:
+    for name, heard, wanted in (
+        ("enrolment", split.enroll, split.knowledge.enroll),
+        ("trial", split.test, split.knowledge.trial),
+    ):
+        found = "original" if heard.disguise is None else "anonymized"
+        if found != wanted:
+            raise LeakError(f"the {split.knowledge.value} attack needs {wanted} {name} speech, this is {found}")
+    if split.enroll.disguise is not None and split.enroll.disguise == split.test.disguise:
+        raise LeakError("enrolment and trial speech share their pseudo-speakers; anonymize them with different keys")
+
+
+def _check_training(split: Split) -> None:
+    level, training = split.knowledge, split.training
+    if training is None:
+        if level.needs_training:
+            raise LeakError(f"the {level.value} attack must learn from anonymized speech; give it training speech")
+        return
+    trial = split.test.disguise
+    if level.trained_on == "original" and training.disguise is not None:
+        raise LeakError(f"the {level.value} attack learns from original speech only, this training is anonymized")
+    if level.needs_training and training.disguise is None:
+        raise LeakError(f"the {level.value} attack learns from anonymized speech, this training is original")
+    if training.disguise is None or trial is None:
+        return
+    same = training.disguise.system == trial.system
+    if same != (level is Knowledge.INFORMED):
+        wanted = "the same system as" if level is Knowledge.INFORMED else "another system than"
+        raise LeakError(f"the {level.value} attack learns from {wanted} the trials' ('{trial.system}')")
+    if training.disguise == trial:
+        raise LeakError("training and trial speech share their pseudo-speakers; anonymize them with different keys")

@@ -1,0 +1,111 @@
+"""A dishonest attack cannot be built: every way to cheat ends in a LeakError."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from personare.attackers.asnorm import AsNorm
+from personare.attackers.backend import Backend
+from personare.attackers.knowledge import Knowledge
+from personare.attackers.scoring import score_all
+from personare.attackers.split import Disguise, Heard, Lessons, Split
+from personare.core.errors import LeakError
+from personare.core.tables import Embeddings
+
+ONE, TWO, THREE = (Disguise("mcadams", draw) for draw in ("1", "2", "3"))
+OLDER = Disguise("older", "1")
+
+
+def _some(prefix: str, speakers: str, each: int = 4) -> Embeddings:
+    rng = np.random.default_rng(len(prefix))
+    who = tuple(s for s in speakers for _ in range(each))
+    ids = tuple(f"{prefix}-{s}-{i}" for i, s in enumerate(who))
+    return Embeddings(ids, who, rng.normal(size=(len(ids), 6)).astype(np.float32))
+
+
+ENROLL, TEST, OTHERS = _some("enroll", "abc"), _some("test", "abc"), _some("train", "xyz")
+
+
+def _informed() -> Split:
+    return Split(Knowledge.INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(OTHERS, THREE))
+
+
+def test_an_honest_split_gives_lessons_of_other_speakers() -> None:
+    lessons = _informed().lessons()
+    assert lessons.names == ("x", "y", "z")
+    np.testing.assert_array_equal(lessons.vectors, OTHERS.vectors)
+    assert lessons.speaker.tolist() == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_every_honest_level_can_be_built() -> None:
+    Split(Knowledge.ORIGINAL, Heard(ENROLL), Heard(TEST))
+    Split(Knowledge.IGNORANT, Heard(ENROLL), Heard(TEST, TWO))
+    Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO))
+    Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(OTHERS))
+    Split(Knowledge.SEMI_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(OTHERS, OLDER))
+
+
+@pytest.mark.parametrize("leak", ["a", "c"])
+def test_training_on_a_trial_speaker_is_impossible(leak: str) -> None:
+    with pytest.raises(LeakError, match=f"1 trial speakers are also in the attacker's training \\(first: '{leak}'\\)"):
+        Split(Knowledge.INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(_some("train", f"xy{leak}"), THREE))
+
+
+def test_training_on_an_enrolled_speaker_is_impossible() -> None:
+    with pytest.raises(LeakError, match="also in the attacker's training"):
+        Split(Knowledge.INFORMED, Heard(_some("enroll", "abcx"), ONE), Heard(TEST, TWO), Heard(_some("t", "xy"), THREE))
+
+
+def test_lessons_cannot_be_made_by_hand() -> None:
+    with pytest.raises(LeakError, match="taken from a Split"):
+        Lessons(TEST.vectors, np.zeros(len(TEST.ids), np.int64), ("a",))
+
+
+def test_a_fitted_backend_refuses_its_own_teachers() -> None:
+    fitted = Backend(iterations=2).fit(_informed().lessons())
+    score_all(TEST, ENROLL, scorer=fitted)
+    with pytest.raises(LeakError, match="3 trial speakers"):
+        score_all(OTHERS, _some("enroll", "xyz"), scorer=fitted)
+    with pytest.raises(LeakError, match="first: 'x'"):
+        score_all(TEST, _some("enroll", "abcx"), scorer=AsNorm(OTHERS.vectors[:2], ("p", "q"), scorer=fitted))
+    with pytest.raises(LeakError, match="first: 'a'"):
+        score_all(TEST, ENROLL, scorer=AsNorm(OTHERS.vectors[:2], ("a", "q")))
+
+
+def test_nobody_is_tested_on_what_was_enrolled() -> None:
+    with pytest.raises(LeakError, match="12 utterances are both enrolled and tested"):
+        Split(Knowledge.LAZY_INFORMED, Heard(TEST, ONE), Heard(TEST, TWO))
+
+
+def test_enrolment_and_trials_never_share_pseudo_speakers() -> None:
+    with pytest.raises(LeakError, match="enrolment and trial speech share their pseudo-speakers"):
+        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, ONE))
+    with pytest.raises(LeakError, match="training and trial speech share"):
+        Split(Knowledge.INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(OTHERS, TWO))
+
+
+@pytest.mark.parametrize(
+    ("level", "enroll", "test", "training", "line"),
+    [
+        (Knowledge.ORIGINAL, ONE, None, "none", "needs original enrolment"),
+        (Knowledge.IGNORANT, None, None, "none", "needs anonymized trial"),
+        (Knowledge.LAZY_INFORMED, None, TWO, "none", "needs anonymized enrolment"),
+        (Knowledge.LAZY_INFORMED, ONE, TWO, THREE, "learns from original speech only"),
+        (Knowledge.INFORMED, ONE, TWO, "none", "must learn from anonymized speech"),
+        (Knowledge.INFORMED, ONE, TWO, None, "this training is original"),
+        (Knowledge.INFORMED, ONE, TWO, OLDER, "the same system as"),
+        (Knowledge.SEMI_INFORMED, ONE, TWO, THREE, "another system than"),
+    ],
+)
+def test_speech_must_be_what_the_level_says(
+    level: Knowledge, enroll: Disguise | None, test: Disguise | None, training: Disguise | str | None, line: str
+) -> None:
+    learnt = None if isinstance(training, str) else Heard(OTHERS, training)
+    with pytest.raises(LeakError, match=line):
+        Split(level, Heard(ENROLL, enroll), Heard(TEST, test), learnt)
+
+
+def test_an_attacker_without_training_has_no_lessons() -> None:
+    with pytest.raises(LeakError, match="no training speech"):
+        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO)).lessons()
