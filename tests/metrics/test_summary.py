@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from personare.metrics.privacy.cllr import calibration_loss, cllr, cllr_estimate, min_cllr
+from personare.metrics.privacy.detection import min_dcf
 from personare.metrics.privacy.dsys import dsys, dsys_reference
 from personare.metrics.privacy.eer import kaldi_eer, rocch_eer
 from personare.metrics.privacy.summary import score_summary, score_values
@@ -42,8 +43,9 @@ def test_summary_of_golden_scores(golden_scores: Callable[[str], GoldenTrials]) 
     trials = golden_scores("f_aa")
     t, n = trials.targets, trials.nontargets
     how: dict[str, Any] = {"target_speakers": trials.target_speakers, "nontarget_speakers": trials.nontarget_speakers}
-    found = score_summary(t, n, rng=np.random.default_rng(1), resamples=200, **how)
+    found = score_summary(t, n, rng=np.random.default_rng(1), resamples=200, dcf_prior=0.1, **how)
     values = {finding.metric.name: finding.estimate for finding in found.findings}
+    assert values["min_dcf"].value == pytest.approx(min_dcf(t, n, prior=0.1))
     for name, metric in {**SINGLE, "eer_kaldi": kaldi_eer, "dsys_reference": dsys_reference}.items():
         assert values[name].value == pytest.approx(metric(t, n))
         assert values[name].low <= values[name].value <= values[name].high
@@ -61,7 +63,7 @@ def test_noise_is_not_called_a_finding_and_few_targets_are_no_reason_to_fail() -
     rng = np.random.default_rng(3)
     t, n = rng.normal(size=15), rng.normal(size=300)
     who: dict[str, Any] = {"target_speakers": np.arange(15) % 5, "nontarget_speakers": np.arange(300) % 5}
-    found = score_summary(t, n, rng=rng, resamples=200, **who)
+    found = score_summary(t, n, rng=rng, resamples=200, dcf_prior=0.1, **who)
     names = [f.metric.name for f in found.findings]
     assert "dsys_reference" not in names  # its histograms need 20 targets
     assert not any(f.differs_from_chance for f in found.findings if f.metric.name in ("eer", "min_cllr", "d_ece"))
@@ -69,7 +71,7 @@ def test_noise_is_not_called_a_finding_and_few_targets_are_no_reason_to_fail() -
 
 def test_all_tied_is_zero_evidence_everywhere() -> None:
     who: dict[str, Any] = {"target_speakers": np.arange(30) % 5, "nontarget_speakers": np.arange(300) % 5}
-    found = score_summary([1.0] * 30, [1.0] * 300, rng=np.random.default_rng(0), resamples=50, **who)
+    found = score_summary([1.0] * 30, [1.0] * 300, rng=np.random.default_rng(0), resamples=50, dcf_prior=0.1, **who)
     values = {f.metric.name: f.estimate.value for f in found.findings}
     assert found.tag == "0"
     assert (values["eer"], values["min_cllr"], values["d_ece"], values["log10_l"], values["dsys"]) == (0.5, 1, 0, 0, 0)

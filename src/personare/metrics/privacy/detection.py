@@ -87,7 +87,7 @@ def min_dcf(
     (0.5, 1.0)
     """
     levels = levels_of(targets, nontargets)
-    return _dcf_of_levels(prior, cost_miss, cost_false_alarm)(levels.targets, levels.nontargets)
+    return dcf_of_levels(prior, cost_miss, cost_false_alarm)(levels.targets, levels.nontargets)
 
 
 def min_dcf_estimate(
@@ -100,11 +100,12 @@ def min_dcf_estimate(
     **how: Unpack[BySpeaker],
 ) -> Estimate:
     """Compute min DCF with an interval over redrawn speakers; n = speakers."""
-    statistic = _dcf_of_levels(prior, cost_miss, cost_false_alarm)
+    statistic = dcf_of_levels(prior, cost_miss, cost_false_alarm)
     return level_estimate(statistic, targets, nontargets, bounds=CARD.bounds, **how)
 
 
-def _dcf_of_levels(prior: float, cost_miss: float, cost_false_alarm: float) -> LevelStatistic:
+def dcf_of_levels(prior: float, cost_miss: float = 1.0, cost_false_alarm: float = 1.0) -> LevelStatistic:
+    """Make min DCF for this prior and these costs a statistic of levels."""
     if not 0 < prior < 1:
         raise MetricError(f"the prior of a target lies between 0 and 1, not at {prior}")
     if not (cost_miss > 0 and cost_false_alarm > 0):

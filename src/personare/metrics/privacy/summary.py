@@ -14,9 +14,9 @@ import numpy as np
 from personare.core.findings import Finding
 from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many
 from personare.metrics.privacy import cllr as cllr_file
+from personare.metrics.privacy import detection, zebra
 from personare.metrics.privacy import dsys as dsys_file
 from personare.metrics.privacy import eer as eer_file
-from personare.metrics.privacy import zebra
 from personare.metrics.privacy.chance import chance_levels
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
@@ -61,19 +61,25 @@ def score_values(targets: ArrayLike, nontargets: ArrayLike) -> dict[str, float]:
     return found
 
 
-def score_summary(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> ScoreSummary:
-    """Compute every score metric with its interval over redrawn speakers and its chance level for these trials."""
+def score_summary(
+    targets: ArrayLike, nontargets: ArrayLike, *, dcf_prior: float, **how: Unpack[BySpeaker]
+) -> ScoreSummary:
+    """Compute every score metric with its interval over redrawn speakers and its chance level for these trials.
+
+    ``dcf_prior`` is the prior of a target that min DCF is computed for, with equal costs.
+    """
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
-    names = [*RANK_METRICS, "dsys_plain"]
-    rng, conditions = how["rng"], {"targets": len(t), "nontargets": len(n)}
-    chances = dict(zip(names, chance_levels(t, n, [*_statistics(0.0)], rng=rng), strict=True))
-    found = _joint(t, n, _statistics(chances["dsys_plain"]), **how)
+    conditions = {"targets": len(t), "nontargets": len(n)}
+    before, dcf = _statistics(dcf_prior, 0.0), {**conditions, "prior": dcf_prior, "cost_miss": 1, "cost_false_alarm": 1}
+    chances = dict(zip(before, chance_levels(t, n, [*before.values()], rng=how["rng"]), strict=True))
+    found = _joint(t, n, _statistics(dcf_prior, chances["dsys"]), **how)
     findings = [
         Finding(eer_file.CARD, found["eer"], conditions, chance=chances["eer"]),
         Finding(eer_file.KALDI_CARD, eer_file.kaldi_eer_estimate(t, n, **how), conditions),
         Finding(cllr_file.CARD, found["cllr"], conditions),
         Finding(cllr_file.MIN_CARD, found["min_cllr"], conditions, chance=chances["min_cllr"]),
         Finding(cllr_file.LOSS_CARD, found["calibration_loss"], conditions),
+        Finding(detection.CARD, found["min_dcf"], dcf, chance=chances["min_dcf"]),
         Finding(zebra.CARD, found["d_ece"], conditions, chance=chances["d_ece"]),
         Finding(zebra.WORST_CARD, found["log10_l"], conditions, chance=chances["log10_l"]),
         Finding(dsys_file.CARD, found["dsys"], conditions),
@@ -85,24 +91,26 @@ def score_summary(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpe
     return ScoreSummary(tuple(findings), zebra.tag(found["log10_l"].value), limit, len(t), len(n))
 
 
-def _statistics(dsys_chance: float) -> list[LevelStatistic]:
-    return [*RANK_METRICS.values(), dsys_file.chance_corrected(dsys_chance)]
+def _statistics(dcf_prior: float, dsys_chance: float) -> dict[str, LevelStatistic]:
+    corrected = dsys_file.chance_corrected(dsys_chance)
+    return {**RANK_METRICS, "min_dcf": detection.dcf_of_levels(dcf_prior), "dsys": corrected}
 
 
-def _joint(t: Any, n: Any, statistics: list[LevelStatistic], **how: Unpack[BySpeaker]) -> dict[str, Any]:
+def _joint(t: Any, n: Any, statistics: dict[str, LevelStatistic], **how: Unpack[BySpeaker]) -> dict[str, Any]:
     """Estimate the rank metrics, Cllr and the calibration loss from the same redraws."""
     who: dict[str, Any] = {name: how[name] for name in ("target_speakers", "nontarget_speakers")}
-    ranked = level_values(speaker_levels(t, n, **who), statistics)
+    ranked = level_values(speaker_levels(t, n, **who), [*statistics.values()])
     actual, speakers = cllr_file.cllr_values(t, n, **who)
-    names = [*RANK_METRICS, "dsys", "cllr", "calibration_loss"]
+    names = [*statistics, "cllr", "calibration_loss"]
     least = names.index("min_cllr")
 
     def values(drawn: Floats) -> Floats:
         ranks, cost = ranked(drawn), actual(drawn)
         return np.column_stack([ranks, cost, cost - ranks[:, least]])
 
-    limit = (0.0, zebra.log10_l_maximum(len(t), len(n)))
-    bounds = [eer_file.CARD.bounds, (0.0, 1.0), zebra.CARD.bounds, limit, (0.0, 1.0)]
+    bounds = dict.fromkeys(names, (0.0, 1.0))
+    bounds |= {"eer": eer_file.CARD.bounds, "d_ece": zebra.CARD.bounds, "cllr": cllr_file.CARD.bounds}
+    bounds |= {"log10_l": (0.0, zebra.log10_l_maximum(len(t), len(n))), "calibration_loss": cllr_file.LOSS_CARD.bounds}
     estimates = bootstrap_many(
         values,
         speakers=speakers,
@@ -110,6 +118,6 @@ def _joint(t: Any, n: Any, statistics: list[LevelStatistic], **how: Unpack[BySpe
         resamples=how.get("resamples", RESAMPLES),
         level=how.get("level", LEVEL),
         centred=True,
-        bounds=[*bounds, cllr_file.CARD.bounds, cllr_file.LOSS_CARD.bounds],
+        bounds=[*bounds.values()],
     )
     return dict(zip(names, estimates, strict=True))
