@@ -1,0 +1,119 @@
+"""The legal evaluation from utterances to numbers: enrolment means, conversations of L utterances, one result per L.
+
+Linkability (section 2.2): enrolment is the mean over all utterances of a speaker, a test the mean over L utterances.
+Singling Out (section 2.1): enrolment is the mean over 30 utterances of up to 495 speakers, and each person in the crowd
+has ten conversations of L utterances, or as many as there are, at least two.           [vauquier2025legal, section 3.4]
+Deviations: linkability tests every disjoint conversation of a speaker; ``paper=True`` tests one per speaker and draws
+five random enrolments, as the paper does. A speaker with fewer than 30 enrolment utterances is enrolled with all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+
+from personare.core.errors import MetricError
+from personare.metrics.privacy.conversations import conversations, speaker_means
+from personare.metrics.privacy.linkability import PAPER_DRAWS, Linkability, linkability
+from personare.metrics.privacy.singling_out import (
+    PAPER_ENROLMENT,
+    PAPER_FOLDS,
+    SinglingOut,
+    singling_out,
+    singling_out_control,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+PAPER_PREDICATES = 495
+Found = TypeVar("Found", Linkability, SinglingOut)
+
+
+@dataclass(frozen=True, eq=False)
+class LegalRun(Generic[Found]):
+    """One metric at one conversation length L, and how many speakers were left out for which reason."""
+
+    length: int
+    found: Found
+    left_out: Mapping[str, int]
+
+
+def link_conversations(
+    test_vectors: ArrayLike,
+    test_speakers: ArrayLike,
+    enroll_vectors: ArrayLike,
+    enroll_speakers: ArrayLike,
+    *,
+    length: int,
+    rng: np.random.Generator,
+    sizes: Sequence[int] | None = None,
+    paper: bool = False,
+) -> LegalRun[Linkability]:
+    """Measure linkability of conversations of ``length`` utterances; one row per utterance on both sides.
+
+    >>> voices, who = np.eye(3).repeat(4, axis=0), np.repeat(["a", "b", "c"], 4)
+    >>> run = link_conversations(voices, who, voices, who, length=2, rng=np.random.default_rng(0))
+    >>> run.found.estimates[0].value, len(run.found.strangers)
+    (1.0, 6)
+    """
+    heard, spoken = np.asarray(test_vectors), np.asarray(test_speakers)
+    known = np.isin(spoken, np.asarray(enroll_speakers))
+    if not known.any():
+        raise MetricError("no test speaker is enrolled; test and enrolment must share speakers under the same names")
+    people = speaker_means(enroll_vectors, enroll_speakers)
+    tests = conversations(heard[known], spoken[known], length=length, rng=rng, most=1 if paper else None)
+    found = linkability(
+        tests.vectors,
+        tests.speakers,
+        people.vectors,
+        people.speakers,
+        sizes=sizes,
+        draws=PAPER_DRAWS if paper else None,
+        rng=rng,
+    )
+    strangers = len(np.unique(spoken[~known]))
+    return LegalRun(length, found, _named({"not enrolled": strangers, f"under {length}": len(tests.left_out)}))
+
+
+def single_out_conversations(
+    enroll_vectors: ArrayLike,
+    enroll_speakers: ArrayLike,
+    test_vectors: ArrayLike,
+    test_speakers: ArrayLike,
+    *,
+    length: int,
+    rng: np.random.Generator,
+    sizes: Sequence[int] | None = None,
+    predicates: int = PAPER_PREDICATES,
+    draws: int = PAPER_DRAWS,
+    folds: int = PAPER_FOLDS,
+    control: bool = False,
+) -> LegalRun[SinglingOut]:
+    """Measure Singling Out with conversations of ``length`` utterances; one row per utterance on both sides.
+
+    ``control`` takes the enrolled speakers out of the crowd: the attack on people who are not in the data.
+    """
+    crowd = conversations(test_vectors, test_speakers, length=length, rng=rng, fewest=2, most=folds)
+    voices, spoken = np.asarray(enroll_vectors), np.asarray(enroll_speakers)
+    there = np.isin(spoken, crowd.speakers)
+    if not there.any():
+        raise MetricError(f"no enrolled speaker has two conversations of {length} utterances among the tests")
+    names = np.unique(spoken[there])
+    chosen = rng.permutation(names)[:predicates]
+    rows = np.isin(spoken, chosen)
+    people = speaker_means(voices[rows], spoken[rows], most=PAPER_ENROLMENT, rng=rng)
+    measure = singling_out_control if control else singling_out
+    found = measure(
+        people.vectors, people.speakers, crowd.vectors, crowd.speakers, sizes=sizes, draws=draws, folds=folds, rng=rng
+    )
+    absent = len(np.unique(spoken[~there]))
+    return LegalRun(length, found, _named({"not in the crowd": absent, f"under {2 * length}": len(crowd.left_out)}))
+
+
+def _named(counts: Mapping[str, int]) -> dict[str, int]:
+    """Say why speakers were left out: not on both sides, or with too few utterances."""
+    return {f"{why} utterances" if why.startswith("under") else why: n for why, n in counts.items() if n}

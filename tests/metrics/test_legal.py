@@ -1,0 +1,85 @@
+"""The legal protocol from utterances: which utterances serve as what, who is left out, the golden counts at L = 1."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from personare.core.errors import MetricError
+from personare.metrics.privacy.legal import link_conversations, single_out_conversations
+
+
+def utterances(seed: int, *, people: int, each: int, noise: float = 1.0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    voice = np.random.default_rng(99).standard_normal((people, 12))
+    owner = np.repeat([f"p{i:03d}" for i in range(people)], each)
+    return np.repeat(voice, each, axis=0) + noise * rng.standard_normal((people * each, 12)), owner
+
+
+@pytest.mark.shared
+def test_vpc2020_counts_from_utterances(shared_folder: Path) -> None:
+    folder = shared_folder / "golden" / "vpc2020"
+    expected = json.loads((folder / "expected.json").read_text())["linkability_counts"]["f_aa"]
+    test = np.load(folder / "xvectors_trial_f_anon.npz")
+    enroll = np.load(folder / "xvectors_enroll_anon.npz")
+    run = link_conversations(
+        test["vector"], test["speaker"], enroll["vector"], enroll["speaker"], length=1, rng=np.random.default_rng(0)
+    )
+    assert [int((run.found.strangers == 0).sum()), len(run.found.strangers)] == expected
+    assert run.left_out == {"not enrolled": len(np.setdiff1d(test["speaker"], enroll["speaker"]))}
+
+
+def test_longer_conversations_link_more() -> None:
+    test, enroll = utterances(1, people=40, each=9, noise=3.0), utterances(2, people=40, each=20, noise=3.0)
+    runs = [link_conversations(*test, *enroll, length=n, rng=np.random.default_rng(0)) for n in (1, 3, 9)]
+    values = [run.found.estimates[-1].value for run in runs]
+    assert values == sorted(values) and values[2] > values[0] + 0.1
+    assert [len(run.found.strangers) for run in runs] == [360, 120, 40]
+
+
+def test_the_papers_sampling_is_one_conversation_per_speaker_and_five_draws() -> None:
+    test, enroll = utterances(1, people=40, each=9), utterances(2, people=40, each=20)
+    run = link_conversations(*test, *enroll, length=3, rng=np.random.default_rng(0), paper=True, sizes=(10, 40))
+    assert len(run.found.strangers) == 40 and run.found.drawn is not None and run.found.drawn.shape == (5, 2)
+
+
+def test_speakers_left_out_are_counted() -> None:
+    vectors, owner = utterances(1, people=6, each=4)
+    few = np.delete(np.arange(24), [0, 1])  # p000 keeps two utterances
+    enroll = utterances(2, people=5, each=3)  # p005 is not enrolled
+    run = link_conversations(vectors[few], owner[few], *enroll, length=3, rng=np.random.default_rng(0))
+    assert run.left_out == {"not enrolled": 1, "under 3 utterances": 1}
+    assert run.found.speakers.tolist() == ["p001", "p002", "p003", "p004"]
+    with pytest.raises(MetricError, match="no test speaker is enrolled"):
+        link_conversations(vectors, np.char.add("x", owner), *enroll, length=1, rng=np.random.default_rng(0))
+
+
+def test_singling_out_takes_thirty_utterances_ten_conversations_and_some_predicates() -> None:
+    enroll, crowd = utterances(1, people=30, each=35), utterances(2, people=30, each=25)
+    run = single_out_conversations(*enroll, *crowd, length=2, rng=np.random.default_rng(0), predicates=12)
+    assert run.found.isolated.shape == (12, 2, 5, 10) and run.found.sizes == (20, 30)
+    assert run.left_out == {}
+    few = single_out_conversations(*enroll, *crowd, length=6, rng=np.random.default_rng(0), sizes=(30,))
+    assert few.found.isolated.shape == (30, 1, 5, 4), "25 utterances make four conversations of six: footnote 4"
+
+
+def test_footnote_4_excludes_speakers_with_fewer_than_two_conversations() -> None:
+    enroll, (vectors, owner) = utterances(1, people=10, each=5), utterances(2, people=10, each=8)
+    few = np.delete(np.arange(80), np.arange(5))  # p000 keeps three utterances
+    run = single_out_conversations(*enroll, vectors[few], owner[few], length=2, rng=np.random.default_rng(0))
+    assert run.left_out == {"not in the crowd": 1, "under 4 utterances": 1} and run.found.sizes == (9,)
+    with pytest.raises(MetricError, match="none of 10 speakers has 2 x 30"):
+        single_out_conversations(*enroll, vectors, owner, length=30, rng=np.random.default_rng(0))
+
+
+def test_the_control_leaves_the_predicates_out_of_the_crowd() -> None:
+    enroll, crowd = utterances(1, people=60, each=30, noise=0.2), utterances(2, people=60, each=10, noise=0.2)
+    options: dict[str, Any] = {"length": 1, "predicates": 30, "sizes": (30,)}
+    attack = single_out_conversations(*enroll, *crowd, rng=np.random.default_rng(0), **options)
+    control = single_out_conversations(*enroll, *crowd, rng=np.random.default_rng(0), control=True, **options)
+    assert attack.found.estimates[0].low > control.found.estimates[0].high
+    assert (attack.found.speakers == control.found.speakers).all()
