@@ -38,17 +38,22 @@ def _root(
 
 def _join() -> None:
     """Let each file add its commands; kept in one place so that the order of the help page is visible."""
-    from personare.cli import anonymize, corpus, demo, evaluate, methods, models, stream, targets, voices
+    from personare.cli import anonymize, corpus, demo, evaluate, listen, methods, models, stream, targets, voices
 
     app.command()(demo.demo)
     app.command()(anonymize.anonymize)
     app.command()(evaluate.evaluate)
+    app.command()(listen.listen)
     app.command()(voices.voices)
     app.command()(methods.methods)
     app.command()(stream.stream)
     app.command("fit-targets")(targets.fit_targets)
     app.add_typer(corpus.app, name="corpus")
     app.add_typer(models.app, name="models")
+    from personare.cli import metrics, score
+
+    app.command()(score.score)
+    app.add_typer(metrics.app, name="metrics")
 
 
 _join()

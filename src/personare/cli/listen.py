@@ -1,0 +1,61 @@
+"""personare listen: what friendly ears still hear after anonymization."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from personare.cli import show
+
+
+def listen(
+    original: Path = typer.Argument(..., metavar="ORIG", help="The original corpus."),
+    anonymized: Path = typer.Argument(..., metavar="ANON", help="The same corpus after anonymization."),
+    measures: str = typer.Option(
+        "words,pitch,pesq,stoi,estoi,dnsmos", metavar="NAME,NAME", help="What to measure; visqol is slower."
+    ),
+    recognizers: str = typer.Option("moonshine", metavar="NAME,NAME", help="Ears for words: moonshine, whisper."),
+    tracker: str = typer.Option("pitch", help="Ear for pitch: pitch (WORLD) or pitch-swift (neural)."),
+    key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
+    seed: int = typer.Option(1, help="Chooses the redraws behind the intervals."),
+    jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
+    remember: bool = typer.Option(True, help="Keep what was heard in the cache folder."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
+) -> None:
+    """Measure what anonymization leaves useful: words, melody, quality, each with an interval over speakers.
+
+    What cannot be measured is counted as failed and named on stderr, never averaged as zero.
+
+    Examples:
+
+        personare listen recordings/ anonymous/ --jobs 2
+
+        personare listen recordings/ anonymous/ --measures words --recognizers moonshine,whisper --json
+    """
+    import json
+
+    from personare.engine import engine_for
+    from personare.studies import listen as study
+    from personare.studies.evaluate import read_pair
+    from personare.studies.listening import ListenWork
+
+    work = ListenWork(_names(measures), _names(recognizers), tracker, remember)
+    work.check()
+    pairs, recipe, _ = read_pair(original, anonymized, key)
+    with show.progress("listening", len(pairs.frame)) as tick:
+        found = study.listen(pairs, work, engine=engine_for(jobs), seed=seed, watch=lambda _: tick(1))
+    show.failures(found.failures)
+    if as_json:
+        typer.echo(json.dumps(study.as_json(found), indent=2, allow_nan=False))
+        return
+    head, rows = study.table_rows(found)
+    show.table(
+        f"What is left: {len(pairs.frame)} utterances, {recipe.method if recipe else 'unknown method'}", head, rows
+    )
+    for note in found.notes:
+        typer.echo(note)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))

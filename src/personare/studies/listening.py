@@ -1,0 +1,157 @@
+"""What friendly ears hear in one utterance before and after anonymization; a failed measure is a reason, not a zero."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from personare.core.audio import Audio, read_mono
+from personare.core.errors import ConfigError, MissingExtraError, PersonareError, did_you_mean
+from personare.core.weights import files_of
+from personare.listeners import COMPARISONS, comparison, listener
+from personare.listeners.memory import remembered
+from personare.metrics.utility.pitch import f0_spearman, pitch_correlation
+from personare.metrics.utility.voicing import voicing_error
+
+# measure -> library it needs and the extra that brings it
+NEEDS = {
+    "words": ("jiwer", "asr"),
+    "pitch": ("pyworld", "pitch"),
+    "pesq": ("pesq", "quality"),
+    "stoi": ("pystoi", "quality"),
+    "estoi": ("pystoi", "quality"),
+    "visqol": ("visqol", "quality"),
+    "dnsmos": ("speechmos", "quality"),
+}
+USUAL = ("words", "pitch", "pesq", "stoi", "estoi", "dnsmos")
+RECOGNIZERS = {"moonshine": None, "whisper": "faster_whisper"}
+TRACKERS = {"pitch": "pyworld", "pitch-swift": "swift_f0"}
+
+
+@dataclass(frozen=True)
+class SoundPair:
+    """One utterance: the original file (or a part of it) and the anonymized file."""
+
+    utterance: str
+    speaker: str
+    original: Path
+    anonymized: Path
+    start_s: float = 0.0
+    end_s: float | None = None
+
+
+@dataclass(frozen=True)
+class HeardPair:
+    """Numbers by name, words by recognizer (original, anonymized), and reasons by measure that failed."""
+
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ListenWork:
+    """The work on one SoundPair.
+
+    Parameters
+    ----------
+    measures : names out of ``NEEDS``.
+    recognizers : listeners for words; tracker : listener for pitch.
+    remember : keep what was heard in the cache folder, so that a second run is quick.
+    """
+
+    measures: tuple[str, ...] = USUAL
+    recognizers: tuple[str, ...] = ("moonshine",)
+    tracker: str = "pitch"
+    remember: bool = True
+
+    def __post_init__(self) -> None:
+        for what, known, names in (
+            ("measure", NEEDS, self.measures),
+            ("recognizer", RECOGNIZERS, self.recognizers),
+            ("pitch tracker", TRACKERS, (self.tracker,)),
+        ):
+            for name in names:
+                if name not in known:
+                    raise ConfigError(f"no {what} '{name}'; {did_you_mean(name, known)}")
+        if not self.measures:
+            raise ConfigError(f"nothing to measure; choose from: {', '.join(NEEDS)}")
+
+    def check(self) -> None:
+        """Say now what is not installed or not fetched, not once for each utterance."""
+        for measure in self.measures:
+            _check_library(*NEEDS[measure], f"the measure '{measure}'")
+        if "pitch" in self.measures:
+            _check_library(TRACKERS[self.tracker], "pitch", f"the listener '{self.tracker}'")
+        if "words" in self.measures:
+            for name in self.recognizers:
+                _check_library(RECOGNIZERS[name], "asr", f"the listener '{name}'")
+                files_of(name)
+
+    def __call__(self, pair: SoundPair) -> HeardPair:
+        """Listen to both sounds with every ear asked for."""
+        original = read_mono(pair.original, start_s=pair.start_s, stop_s=pair.end_s)
+        anonymized = read_mono(pair.anonymized)
+        numbers: dict[str, float] = {}
+        words: dict[str, tuple[str, str]] = {}
+        failures: dict[str, str] = {}
+        for measure in self.measures:
+            try:
+                if measure == "words":
+                    words = {name: self._words(name, original, anonymized) for name in self.recognizers}
+                    continue
+                found = self._numbers(measure, original, anonymized)
+            except PersonareError as error:
+                failures[measure] = str(error)
+                continue
+            numbers |= {name: value for name, value in found.items() if not math.isnan(value)}
+            failures |= {name: "nothing to correlate" for name, value in found.items() if math.isnan(value)}
+        return HeardPair(numbers, words, failures)
+
+    def _words(self, name: str, original: Audio, anonymized: Audio) -> tuple[str, str]:
+        before, after = (self._heard(name, sound, lambda heard: heard) for sound in (original, anonymized))
+        return before, after
+
+    def _numbers(self, measure: str, original: Audio, anonymized: Audio) -> dict[str, float]:
+        if measure == "pitch":
+            return self._pitch(original, anonymized)
+        if measure == "dnsmos":
+            plain = lambda o: {"": o.overall, "_speech": o.speech, "_background": o.background}  # noqa: E731
+            before, after = (self._heard("dnsmos", sound, plain) for sound in (original, anonymized))
+            sides = (("original", before), ("anonymized", after))
+            return {f"dnsmos{part}|{side}": score for side, heard in sides for part, score in heard.items()}
+        ear: Any = _ear(measure)
+        return {
+            measure: self._memory(ear.fingerprint, (original, anonymized), lambda: ear([(original, anonymized)])[0])
+        }
+
+    def _pitch(self, original: Audio, anonymized: Audio) -> dict[str, float]:
+        before, after = _ear(self.tracker)([original, anonymized])
+        return {
+            "f0_spearman": f0_spearman(before, after),
+            "pitch_correlation|voiced": pitch_correlation(before, after, frames="voiced"),
+            "pitch_correlation|all": pitch_correlation(before, after, frames="all"),
+            "voicing_error": voicing_error(before, after),
+        }
+
+    def _heard(self, name: str, sound: Audio, plain: Callable[[Any], Any]) -> Any:
+        ear = _ear(name)
+        return self._memory(ear.fingerprint, (sound,), lambda: plain(ear([sound])[0]))
+
+    def _memory(self, fingerprint: str, sounds: tuple[Audio, ...], hear: Callable[[], Any]) -> Any:
+        return remembered(fingerprint, sounds, hear) if self.remember else hear()
+
+
+@lru_cache(maxsize=12)
+def _ear(name: str) -> Any:
+    return comparison(name) if name in COMPARISONS.builtin else listener(name)
+
+
+def _check_library(library: str | None, extra: str, needed_for: str) -> None:
+    if library is not None and importlib.util.find_spec(library) is None:
+        raise MissingExtraError(extra, needed_for)

@@ -1,0 +1,161 @@
+"""The utility study: identical audio scores best, failures are counted, a missing library is one line, JSON is whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from personare.cli import app
+from personare.core.audio import Audio, read_mono, write
+from personare.core.errors import ConfigError, MissingExtraError
+from personare.core.findings import Finding
+from personare.core.tables import Corpus
+from personare.engine import Here
+from personare.listeners.memory import forget, remembered
+from personare.studies.listen import as_json, listen, table_rows
+from personare.studies.listening import ListenWork
+from personare.studies.pairing import Pairs
+
+for library in ("jiwer", "pyworld", "pesq", "pystoi", "speechmos"):
+    pytest.importorskip(library, reason="needs the extras 'asr', 'pitch' and 'quality'")
+
+
+@pytest.fixture(autouse=True)
+def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tests hear is not remembered in the user's folder."""
+    monkeypatch.setattr("personare.listeners.memory._root", lambda folder: (folder or tmp_path) / "heard")
+
+
+def pairs_of(folder: Path, *, anonymized: str = "audio", missing: tuple[str, ...] = ()) -> Pairs:
+    frame = Corpus.load(folder / "manifest.parquet").frame
+    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing, 0)
+
+
+def named(findings: tuple[Finding, ...], name: str) -> Finding:
+    return next(f for f in findings if f.metric.name == name)
+
+
+def test_identical_audio_scores_best(small_corpus: Path) -> None:
+    work = ListenWork(("pitch", "pesq", "stoi", "estoi"))
+    found = listen(pairs_of(small_corpus), work, engine=Here())
+    best = {"f0_spearman": 1, "pitch_correlation": 1, "voicing_error": 0, "pesq": 4.644, "stoi": 1, "estoi": 1}
+    for name, value in best.items():
+        assert named(found.findings, name).estimate.value == pytest.approx(value, abs=1e-3)
+        assert named(found.findings, name).estimate.n == 4
+    assert not found.failures
+
+
+def test_failures_are_counted_and_named(small_corpus: Path) -> None:
+    pairs = pairs_of(small_corpus, missing=("gone-1",))
+    silent = small_corpus / "silent.wav"
+    write(silent, Audio(np.zeros(12_800, np.float32), 16_000))
+    (small_corpus / "text.wav").write_text("not audio")
+    audio = [str(silent), str(small_corpus / "text.wav"), *pairs.frame["anonymized"].to_list()[2:]]
+    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing, 0)
+    found = listen(broken, ListenWork(("stoi", "pitch")), engine=Here())
+    assert named(found.findings, "stoi").failed == 3
+    assert named(found.findings, "f0_spearman").failed == 3
+    assert named(found.findings, "voicing_error").failed == 2
+    reasons = dict(found.failures)
+    assert "no anonymized counterpart" in reasons["gone-1"]
+    assert "not audio" in reasons["anna-1"]
+    assert any(u == "anna-0" and "the anonymized is silent" in reason for u, reason in found.failures)
+
+
+def test_the_same_seed_gives_the_same_intervals(small_corpus: Path) -> None:
+    noisy = pairs_of(small_corpus)
+    for i, path in enumerate(noisy.frame["anonymized"]):
+        sound = read_mono(Path(path))
+        noise = 0.02 * np.random.default_rng(i).standard_normal(len(sound.samples))
+        write(Path(path).with_suffix(".n.wav"), Audio((sound.samples + noise).astype(np.float32), 16_000))
+    changed = noisy.frame.with_columns(pl.col("audio").str.replace(".wav", ".n.wav", literal=True).alias("anonymized"))
+    found = [
+        listen(Pairs(changed, (), 0), ListenWork(("stoi",)), engine=Here(), seed=seed).findings[0].estimate
+        for seed in (1, 1, 2)
+    ]
+    assert found[0] == found[1]
+    assert found[0].value == found[2].value
+    assert found[0].low < found[0].value < found[0].high
+
+
+@pytest.mark.models
+@pytest.mark.shared
+def test_words_with_and_without_written_text(shared_folder: Path) -> None:
+    manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
+    rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 5)).head(2)
+    audio = [str(shared_folder / "corpus" / a) for a in rows["audio"]]
+    frame = rows.select("utterance", "speaker", "text").with_columns(
+        pl.Series("audio", audio), pl.Series("anonymized", audio)
+    )
+    work = ListenWork(("words",))
+    written = listen(Pairs(frame, (), 0), work, engine=Here()).findings
+    assert [f.conditions["speech"] for f in written] == ["original", "anonymized"]
+    assert written[0].estimate.value == written[1].estimate.value < 0.3
+    assert written[0].conditions["reference"] == "written"
+    (heard,) = listen(Pairs(frame.drop("text"), (), 0), work, engine=Here()).findings
+    assert heard.estimate.value == 0
+    assert heard.conditions["reference"] == "heard in the original"
+
+
+def test_unknown_names_are_one_line() -> None:
+    with pytest.raises(ConfigError, match="no measure 'words2'; did you mean 'words'"):
+        ListenWork(("words2",))
+    with pytest.raises(ConfigError, match="no recognizer 'wisper'; did you mean 'whisper'"):
+        ListenWork(("words",), ("wisper",))
+    with pytest.raises(ConfigError, match="no pitch tracker"):
+        ListenWork(tracker="crepe")
+    with pytest.raises(ConfigError, match="nothing to measure"):
+        ListenWork(())
+
+
+def test_a_missing_extra_is_told_before_listening(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pesq" else object())
+    with pytest.raises(MissingExtraError, match=r"the measure 'pesq' needs the extra 'quality'"):
+        ListenWork(("pitch", "pesq")).check()
+
+
+def test_what_was_heard_is_remembered_and_can_be_forgotten(tmp_path: Path) -> None:
+    sound = Audio(np.ones(10, np.float32), 8_000)
+    calls = []
+
+    def hear() -> list[float]:
+        calls.append(1)
+        return [1.5, float(len(calls))]
+
+    first = remembered("ear", (sound,), hear, folder=tmp_path)
+    assert remembered("ear", (sound,), hear, folder=tmp_path) == first
+    assert remembered("other ear", (sound,), hear, folder=tmp_path) != first
+    assert len(calls) == 2
+    for entry in tmp_path.glob("heard/*/*.json"):
+        entry.write_text(entry.read_text().replace("1.5", "2.5"))
+    assert remembered("ear", (sound,), hear, folder=tmp_path) == [1.5, 3.0]
+    assert forget(folder=tmp_path) == 2
+
+
+def test_the_command_prints_a_table_and_json(small_corpus: Path, tmp_path: Path) -> None:
+    arguments = ["listen", str(small_corpus), str(small_corpus), "--measures", "stoi,pitch", "--no-remember"]
+    plain = CliRunner().invoke(app, arguments)
+    assert plain.exit_code == 0, plain.output
+    assert "STOI" in plain.stdout
+    machine = CliRunner().invoke(app, [*arguments, "--json"])
+    found = json.loads(machine.stdout)
+    assert {row["metric"] for row in found["findings"]} == {
+        "stoi",
+        "f0_spearman",
+        "pitch_correlation",
+        "voicing_error",
+    }
+    assert all(row["n"] == 4 and row["failed"] == 0 for row in found["findings"])
+
+
+def test_one_speaker_has_no_interval(small_corpus: Path) -> None:
+    pairs = pairs_of(small_corpus)
+    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), (), 0)
+    found = listen(alone, ListenWork(("stoi",)), engine=Here())
+    assert table_rows(found)[1][0][3] == "-"
+    assert as_json(found)["findings"][0]["low"] is None
