@@ -1,4 +1,4 @@
-"""The utility study: identical audio scores best, failures are counted, a missing library is one line, JSON is whole."""
+"""The utility study: identical audio scores best, failures are counted, a missing library is told, JSON is whole."""
 
 from __future__ import annotations
 
