@@ -53,5 +53,10 @@ def test_the_table_of_attack_models() -> None:
         ("lazy-informed", "lazy-informed", "original", "anonymized", "anonymized"),
         ("semi-informed", None, "similar system", "anonymized", "anonymized"),
         ("informed", "semi-informed", "same system", "anonymized", "anonymized"),
+        ("aligned", None, "same system", "original", "anonymized"),
     ]
-    assert [k for k in Knowledge if k.needs_training] == [Knowledge.SEMI_INFORMED, Knowledge.INFORMED]
+    assert [k for k in Knowledge if k.needs_training] == [
+        Knowledge.SEMI_INFORMED,
+        Knowledge.INFORMED,
+        Knowledge.ALIGNED,
+    ]

@@ -59,7 +59,7 @@ def test_training_on_an_enrolled_speaker_is_impossible() -> None:
 
 def test_lessons_cannot_be_made_by_hand() -> None:
     with pytest.raises(LeakError, match="taken from a Split"):
-        Lessons(TEST.vectors, np.zeros(len(TEST.ids), np.int64), ("a",))
+        Lessons(TEST.vectors, np.zeros(len(TEST.ids), np.int64), ("a",), TEST.ids)
 
 
 def test_a_fitted_backend_refuses_its_own_teachers() -> None:
@@ -104,6 +104,17 @@ def test_speech_must_be_what_the_level_says(
     learnt = None if isinstance(training, str) else Heard(OTHERS, training)
     with pytest.raises(LeakError, match=line):
         Split(level, Heard(ENROLL, enroll), Heard(TEST, test), learnt)
+
+
+def test_original_training_speech_is_checked_as_well() -> None:
+    parts = Heard(ENROLL), Heard(TEST, TWO), Heard(OTHERS, THREE)
+    assert Split(Knowledge.ALIGNED, *parts, Heard(OTHERS)).original_lessons().ids == OTHERS.ids
+    with pytest.raises(LeakError, match="first: 'a'"):
+        Split(Knowledge.ALIGNED, *parts, Heard(_some("train", "ax")))
+    with pytest.raises(LeakError, match="given as original is anonymized"):
+        Split(Knowledge.ALIGNED, *parts, Heard(OTHERS, ONE))
+    with pytest.raises(LeakError, match="no original training speech"):
+        Split(Knowledge.ALIGNED, *parts).original_lessons()
 
 
 def test_an_attacker_without_training_has_no_lessons() -> None:

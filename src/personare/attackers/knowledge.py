@@ -1,4 +1,4 @@
-"""What the attacker knows: five levels, with the names that two traditions give them.
+"""What the attacker knows: the levels, with the names that two traditions give them.
 
 | here, vauquier2025legal | tomashenko2020voiceprivacy | model trained on          | enrolment  | trial      |
 |-------------------------|----------------------------|---------------------------|------------|------------|
@@ -7,6 +7,7 @@
 | lazy-informed           | lazy-informed (aa)         | original                  | anonymized | anonymized |
 | semi-informed           | -                          | a similar, older system   | anonymized | anonymized |
 | informed                | semi-informed              | the same system           | anonymized | anonymized |
+| aligned (champion2021evaluating) | -                 | the same system           | original   | anonymized |
 
 Mind the trap: "semi-informed" of the VoicePrivacy Challenge is "informed" here. Write ``vpc:semi-informed`` for it.
 """
@@ -30,6 +31,7 @@ class Knowledge(Enum):
     LAZY_INFORMED = "lazy-informed"
     SEMI_INFORMED = "semi-informed"
     INFORMED = "informed"
+    ALIGNED = "aligned"
 
     @property
     def trained_on(self) -> Training:
@@ -37,13 +39,15 @@ class Knowledge(Enum):
         special: dict[Knowledge, Training] = {
             Knowledge.SEMI_INFORMED: "similar system",
             Knowledge.INFORMED: "same system",
+            Knowledge.ALIGNED: "same system",
         }
         return special.get(self, "original")
 
     @property
     def enroll(self) -> Speech:
         """What the attacker enrols speakers with."""
-        return "original" if self in (Knowledge.ORIGINAL, Knowledge.IGNORANT) else "anonymized"
+        original = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.ALIGNED)
+        return "original" if self in original else "anonymized"
 
     @property
     def trial(self) -> Speech:
@@ -70,7 +74,9 @@ VPC = {
     "aa": Knowledge.LAZY_INFORMED,
     "semi-informed": Knowledge.INFORMED,
 }
-LEGAL: dict[str, Knowledge] = {level.value: level for level in Knowledge if level is not Knowledge.LAZY_INFORMED}
+LEGAL: dict[str, Knowledge] = {
+    level.value: level for level in Knowledge if level not in (Knowledge.LAZY_INFORMED, Knowledge.ALIGNED)
+}
 
 
 def knowledge(name: str) -> Knowledge:

@@ -54,6 +54,7 @@ class Lessons:
     vectors: NDArray[np.float32]
     speaker: NDArray[np.int64]
     names: tuple[str, ...]
+    ids: tuple[str, ...]
     seal: object = field(repr=False, default=None)
 
     def __post_init__(self) -> None:
@@ -65,6 +66,8 @@ class Lessons:
 class Split:
     """One attack's speech: enrolment, trial, and what the attacker has learnt from (None: nothing new).
 
+    ``original`` is the training speech before it was anonymized, for attackers who learn what the disguise does.
+
     Checked when made: no trial or enrolled speaker in training, no utterance both enrolled and tested, enrolment and
     trial drawn with different pseudo-speakers, and every part as original or anonymized as the knowledge says.
     """
@@ -73,6 +76,7 @@ class Split:
     enroll: Heard
     test: Heard
     training: Heard | None = None
+    original: Heard | None = None
 
     def __post_init__(self) -> None:
         _check_speakers(self)
@@ -82,11 +86,18 @@ class Split:
 
     def lessons(self) -> Lessons:
         """Give the vectors to learn from."""
-        if self.training is None:
-            raise LeakError(f"the {self.knowledge.value} attack has no training speech; give it some to learn from")
-        heard = self.training.embeddings
-        names, codes = np.unique(np.array(heard.speakers, dtype=str), return_inverse=True)
-        return Lessons(heard.vectors, codes.reshape(-1), tuple(names.tolist()), _SEAL)
+        return self._lessons(self.training, "training")
+
+    def original_lessons(self) -> Lessons:
+        """Give the vectors of the training speech before it was anonymized."""
+        return self._lessons(self.original, "original training")
+
+    def _lessons(self, heard: Heard | None, what: str) -> Lessons:
+        if heard is None:
+            raise LeakError(f"the {self.knowledge.value} attack has no {what} speech; give it some to learn from")
+        given = heard.embeddings
+        names, codes = np.unique(np.array(given.speakers, dtype=str), return_inverse=True)
+        return Lessons(given.vectors, codes.reshape(-1), tuple(names.tolist()), given.ids, _SEAL)
 
 
 def refuse_known(learnt_from: Iterable[str], attacked: Iterable[str]) -> None:
@@ -99,8 +110,9 @@ def refuse_known(learnt_from: Iterable[str], attacked: Iterable[str]) -> None:
 
 
 def _check_speakers(split: Split) -> None:
-    if split.training is not None:
-        refuse_known(split.training.speakers, split.enroll.speakers | split.test.speakers)
+    for heard in (split.training, split.original):
+        if heard is not None:
+            refuse_known(heard.speakers, split.enroll.speakers | split.test.speakers)
 
 
 def _check_utterances(split: Split) -> None:
@@ -124,6 +136,8 @@ def _check_disguises(split: Split) -> None:
 
 def _check_training(split: Split) -> None:
     level, training = split.knowledge, split.training
+    if split.original is not None and split.original.disguise is not None:
+        raise LeakError("the training speech given as original is anonymized; give it as training")
     if training is None:
         if level.needs_training:
             raise LeakError(f"the {level.value} attack must learn from anonymized speech; give it training speech")
@@ -136,8 +150,8 @@ def _check_training(split: Split) -> None:
     if training.disguise is None or trial is None:
         return
     same = training.disguise.system == trial.system
-    if same != (level is Knowledge.INFORMED):
-        wanted = "the same system as" if level is Knowledge.INFORMED else "another system than"
+    if same != (level.trained_on == "same system"):
+        wanted = "another system than" if same else "the same system as"
         raise LeakError(f"the {level.value} attack learns from {wanted} the trials' ('{trial.system}')")
     if training.disguise == trial:
         raise LeakError("training and trial speech share their pseudo-speakers; anonymize them with different keys")

@@ -1,0 +1,165 @@
+"""Undoing the disguise: the attacker learns the turn that best maps disguised vectors back onto original ones.
+
+Procrustes (pairs known):      R = argmin ||X R - Y||, R orthogonal: R = U V' of the SVD X'Y = U S V'
+Wasserstein-Procrustes (not):  R, P = argmin ||X R - P Y||, P a matching; both in turn      [grave2019unsupervised]
+
+X are anonymized and Y original vectors of training speakers; the turn is then applied to the trials and compared with
+original enrolment [champion2021evaluating].
+Deviations: vectors are scaled to length 1, centred and reduced by principal components of each side first; the start of
+the second form is the better of principal axes and of Frank-Wolfe on the relaxed matching, on a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.attackers.scoring import cosine, unit_rows
+from personare.attackers.split import Lessons, Split, refuse_known
+from personare.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_RELAXED = 200  # vectors matched by Frank-Wolfe
+_RELAXED_STEPS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """A side's mean [d] and its principal axes [d, k]."""
+
+    mean: Floats
+    axes: Floats
+
+    def __call__(self, vectors: NDArray[Any]) -> Floats:
+        """Bring raw vectors [n, d] into the space: [n, k]."""
+        coordinates: Floats = (unit_rows(vectors).astype(np.float64) - self.mean) @ self.axes
+        return coordinates
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """A Scorer that turns anonymized test vectors to original enrolled ones and gives their cosine."""
+
+    disguised: Space
+    original: Space
+    turn: Floats
+    learnt_from: frozenset[str]
+
+    def check(self, attacked: Iterable[str]) -> None:
+        """Refuse speakers it has learnt from."""
+        refuse_known(self.learnt_from, attacked)
+
+    def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
+        """Compare every anonymized test [n, d] with every original enrolled vector [m, d]."""
+        x, y = self.disguised(test) @ self.turn, self.original(enroll)
+        return cosine(x.astype(np.float32), y.astype(np.float32))
+
+
+def align_pairs(split: Split, *, dimensions: int = 0) -> Alignment:
+    """Learn the turn from utterances known before and after the disguise; pairs share their id."""
+    disguised, original = split.lessons(), split.original_lessons()
+    position = {name: i for i, name in enumerate(original.ids)}
+    pairs = [(i, position[name]) for i, name in enumerate(disguised.ids) if name in position]
+    if len(pairs) < 2:
+        raise ConfigError(f"alignment needs utterances known before and after the disguise; {len(pairs)} share an id")
+    spaces = _spaces(disguised, original, dimensions)
+    rows, columns = np.array(pairs).T
+    x, y = spaces[0](disguised.vectors[rows]), spaces[1](original.vectors[columns])
+    return Alignment(*spaces, procrustes(x, y), frozenset({*disguised.names, *original.names}))
+
+
+def align_unpaired(
+    split: Split, *, rng: np.random.Generator, dimensions: int = 0, most: int = 600, rounds: int = 50
+) -> Alignment:
+    """Learn the turn when nobody knows which disguised utterance was which; ``most`` vectors of each side are used."""
+    disguised, original = split.lessons(), split.original_lessons()
+    spaces = _spaces(disguised, original, dimensions)
+    n = min(most, len(disguised.ids), len(original.ids))
+    x, y = (
+        space(lessons.vectors[np.sort(rng.choice(len(lessons.ids), n, replace=False))])
+        for space, lessons in zip(spaces, (disguised, original), strict=True)
+    )
+    turn = wasserstein_procrustes(x, y, rng=rng, rounds=rounds)
+    return Alignment(*spaces, turn, frozenset({*disguised.names, *original.names}))
+
+
+def procrustes(x: NDArray[Any], y: NDArray[Any]) -> Floats:
+    """Find the orthogonal R [d, d] that minimises ||x R - y|| for paired rows [n, d].
+
+    >>> procrustes(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0.0, 1.0], [-2.0, 0.0]])).round(6).tolist()
+    [[0.0, 1.0], [-1.0, 0.0]]
+    """
+    u, _, v = np.linalg.svd(x.T @ y)
+    turn: Floats = u @ v
+    return turn
+
+
+def wasserstein_procrustes(x: Floats, y: Floats, *, rng: np.random.Generator, rounds: int = 50) -> Floats:
+    """Find turn and matching together for unpaired rows x, y [n, d]: the better of two starts."""
+    if x.shape != y.shape or len(x) < 2:
+        raise ConfigError(f"both sides need the same number of vectors, not {len(x)} and {len(y)}")
+    starts = [_axis_start(x, y), _relaxed_start(x, y, rng)]
+    return min((_refined(x, y, turn, rounds) for turn in starts), key=lambda found: found[1])[0]
+
+
+def _matched(x: Floats, y: Floats) -> NDArray[np.int64]:
+    """For every row of x the row of y, all different, that make the sum of products largest."""
+    from scipy import optimize
+
+    chosen: NDArray[np.int64] = optimize.linear_sum_assignment(x @ y.T, maximize=True)[1]
+    return chosen
+
+
+def _refined(x: Floats, y: Floats, turn: Floats, rounds: int) -> tuple[Floats, float]:
+    """Match and turn by turns until the matching stays; give the turn and what remains between the sides."""
+    before = None
+    for _ in range(rounds):
+        match = _matched(x @ turn, y)
+        if before is not None and np.array_equal(match, before):
+            break
+        turn, before = procrustes(x, y[match]), match
+    match = _matched(x @ turn, y)
+    return turn, float(np.square(x @ turn - y[match]).sum())
+
+
+def _axis_start(x: Floats, y: Floats) -> Floats:
+    """Lay principal axes onto each other, each with the sign that makes the skewness agree."""
+    x_axes, y_axes = (np.linalg.svd(side, full_matrices=False)[2].T for side in (x, y))
+    signs = np.sign(((x @ x_axes) ** 3).sum(0)) * np.sign(((y @ y_axes) ** 3).sum(0))
+    turn: Floats = (x_axes * np.where(signs == 0, 1, signs)) @ y_axes.T
+    return turn
+
+
+def _relaxed_start(x: Floats, y: Floats, rng: np.random.Generator) -> Floats:
+    """Match a sample by its inner products alone (they do not see turns), relaxed to soft matchings, by Frank-Wolfe."""
+    from scipy import optimize
+
+    n = min(_RELAXED, len(x))
+    a, b = (side[np.sort(rng.choice(len(side), n, replace=False))] for side in (x, y))
+    k_a, k_b = a @ a.T, b @ b.T
+    soft = np.full((n, n), 1.0 / n)
+    for step in range(_RELAXED_STEPS):
+        rest = k_a @ soft - soft @ k_b
+        rows, columns = optimize.linear_sum_assignment(k_a @ rest - rest @ k_b)
+        share = 2.0 / (2.0 + step)
+        soft *= 1 - share
+        soft[rows, columns] += share
+    return procrustes(a, soft @ b)
+
+
+def _spaces(disguised: Lessons, original: Lessons, dimensions: int) -> tuple[Space, Space]:
+    if dimensions < 0:
+        raise ConfigError(f"dimensions must be 0 (all) or the number kept, not {dimensions}")
+    rows = [unit_rows(lessons.vectors).astype(np.float64) for lessons in (disguised, original)]
+    kept = min(dimensions or rows[0].shape[1], rows[0].shape[1], *(len(side) for side in rows))
+    first, second = (
+        Space(side.mean(0), np.linalg.svd(side - side.mean(0), full_matrices=False)[2][:kept].T) for side in rows
+    )
+    return first, second

@@ -1,0 +1,149 @@
+"""Guessing who you are without naming you: gender, age group or accent of a speaker from their disguised voice.
+
+The attacker learns from anonymized speech of other speakers whose attribute they know, then says one value for each
+target. Beside it stand: the *majority* guess, which needs no voice at all; and the *control*, the same attacker who
+hears somebody else instead of the target. What the attack achieves beyond both is what the disguise lets through
+(article 29 working party's third criterion; risk as in giomi2023anonymeter, computed by the metrics).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.attackers.scoring import unit_rows
+from personare.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from personare.attackers.split import Split
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """One guess per target speaker: ``truth``, ``guess``, ``control`` [n], and the majority value of the training.
+
+    ``unknown`` counts target speakers whose attribute nobody knows; they are left out.
+    """
+
+    speakers: tuple[str, ...]
+    truth: NDArray[np.str_]
+    guess: NDArray[np.str_]
+    control: NDArray[np.str_]
+    majority: str
+    unknown: int
+
+    @property
+    def attempts(self) -> int:
+        """How many speakers were attacked."""
+        return len(self.speakers)
+
+    @property
+    def successes(self) -> int:
+        """How many were guessed rightly."""
+        return int((self.guess == self.truth).sum())
+
+    @property
+    def control_successes(self) -> int:
+        """How many were guessed rightly from somebody else's voice."""
+        return int((self.control == self.truth).sum())
+
+    @property
+    def baseline(self) -> float:
+        """Share of targets for whom the majority value is right."""
+        return float((self.truth == self.majority).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Guesser:
+    """Multinomial logistic regression: ``weights`` [d, classes] on standardised vectors."""
+
+    classes: tuple[str, ...]
+    mean: Floats
+    scale: Floats
+    weights: Floats
+    offsets: Floats
+
+    def __call__(self, vectors: NDArray[np.float32]) -> Floats:
+        """Give log-probabilities [n, classes]."""
+        from scipy import special
+
+        scores = (unit_rows(vectors) - self.mean) / self.scale @ self.weights + self.offsets
+        logs: Floats = special.log_softmax(scores, axis=1)
+        return logs
+
+
+def infer_attribute(
+    split: Split, attribute: Mapping[str, str | None], *, rng: np.random.Generator, pull: float = 1.0
+) -> Inferred:
+    """Attack one attribute (speaker -> value) of the test speakers; every speaker's utterances are heard together."""
+    lessons = split.lessons()
+    labels = np.array([attribute.get(name) or "" for name in lessons.names], dtype=str)[lessons.speaker]
+    known = labels != ""
+    counts = np.bincount(lessons.speaker)[lessons.speaker]
+    guesser = fit_guesser(lessons.vectors[known], labels[known].tolist(), weights=1 / counts[known], pull=pull)
+    test = split.test.embeddings
+    speakers = tuple(sorted(name for name in set(test.speakers) if attribute.get(name)))
+    if len(speakers) < 2:
+        raise ConfigError(f"inference needs two test speakers whose attribute is known, not {len(speakers)}")
+    evidence = _per_speaker(guesser(test.vectors), test.speakers, speakers)
+    classes = np.array(guesser.classes)
+    guess = classes[evidence.argmax(1)]
+    learnt = [attribute.get(name) or "" for name in lessons.names]
+    return Inferred(
+        speakers,
+        np.array([attribute[name] for name in speakers], dtype=str),
+        guess,
+        guess[_somebody_else(len(speakers), rng)],
+        max(guesser.classes, key=learnt.count),
+        len(set(test.speakers)) - len(speakers),
+    )
+
+
+def fit_guesser(vectors: NDArray[np.float32], labels: Sequence[str], *, weights: Floats, pull: float = 1.0) -> Guesser:
+    """Fit by maximum likelihood with weights per row and an L2 ``pull`` towards zero."""
+    from scipy import optimize, special
+
+    classes, code = np.unique(np.array(labels, dtype=str), return_inverse=True)
+    if len(classes) < 2:
+        raise ConfigError(f"an attribute needs two values among the training speakers, not {len(classes)}")
+    x = unit_rows(vectors).astype(np.float64)
+    mean, scale = x.mean(0), x.std(0) + 1e-8
+    x = (x - mean) / scale
+    wanted = np.eye(len(classes))[code.reshape(-1)]
+    shape = (x.shape[1] + 1, len(classes))
+
+    def cost(flat: Floats) -> tuple[float, Floats]:
+        both = flat.reshape(shape)
+        logs = special.log_softmax(x @ both[:-1] + both[-1], axis=1)
+        wrong = (np.exp(logs) - wanted) * weights[:, None]
+        slope = np.vstack([x.T @ wrong + pull * both[:-1], wrong.sum(0)])
+        loss = -(weights[:, None] * wanted * logs).sum() + 0.5 * pull * np.square(both[:-1]).sum()
+        return float(loss), slope.ravel()
+
+    found = optimize.minimize(cost, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B").x.reshape(shape)
+    return Guesser(tuple(classes.tolist()), mean, scale, found[:-1], found[-1])
+
+
+def _per_speaker(logs: Floats, owners: Sequence[str], speakers: Sequence[str]) -> Floats:
+    """Mean log-probability over every speaker's utterances: [speakers, classes]."""
+    position = {name: i for i, name in enumerate(speakers)}
+    at = np.array([position.get(name, -1) for name in owners])
+    sums = np.zeros((len(speakers), logs.shape[1]))
+    np.add.at(sums, at[at >= 0], logs[at >= 0])
+    means: Floats = sums / np.bincount(at[at >= 0], minlength=len(speakers))[:, None]
+    return means
+
+
+def _somebody_else(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """For each of n somebody else, everyone once: one long circle in random order."""
+    order = rng.permutation(n)
+    other = np.empty(n, np.int64)
+    other[order] = np.roll(order, 1)
+    return other
