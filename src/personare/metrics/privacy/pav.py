@@ -30,7 +30,10 @@ def pav_starts(targets: Weights, nontargets: Weights) -> NDArray[np.intp]:
     from scipy.optimize import isotonic_regression
 
     weight = (targets + nontargets).astype(np.float64)
-    blocks: NDArray[np.intp] = isotonic_regression(targets / weight, weights=weight).blocks
+    share = targets / weight
+    if (share[1:] > share[:-1]).all():  # already PAV blocks: nothing to pool
+        return np.arange(len(share))
+    blocks: NDArray[np.intp] = isotonic_regression(share, weights=weight).blocks
     return blocks[:-1]
 
 

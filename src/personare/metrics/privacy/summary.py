@@ -79,7 +79,7 @@ def score_summary(
         Finding(cllr_file.CARD, found["cllr"], conditions),
         Finding(cllr_file.MIN_CARD, found["min_cllr"], conditions, chance=chances["min_cllr"]),
         Finding(cllr_file.LOSS_CARD, found["calibration_loss"], conditions),
-        Finding(detection.CARD, found["min_dcf"], dcf, chance=chances["min_dcf"]),
+        Finding(detection.CARD, found["min_dcf"], dcf),
         Finding(zebra.CARD, found["d_ece"], conditions, chance=chances["d_ece"]),
         Finding(zebra.WORST_CARD, found["log10_l"], conditions, chance=chances["log10_l"]),
         Finding(dsys_file.CARD, found["dsys"], conditions),

@@ -1,0 +1,98 @@
+"""personare score: read score files and print every detection and ZEBRA number, with intervals and chance."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from personare.cli import show
+
+if TYPE_CHECKING:
+    from personare.core.findings import Finding
+    from personare.studies.scoring import ScoredFile
+
+
+def score(
+    files: list[Path] = typer.Argument(..., metavar="FILE...", help="Score files: Kaldi text, .tsv, .parquet, .npz."),
+    key: Path | None = typer.Option(None, metavar="TRIALS", help="Trials file: enroll test target|nontarget."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of tables."),
+    plot: Path | None = typer.Option(None, metavar="DIR", help="Write DET, ECE and histogram pictures there."),
+    prior: float = typer.Option(0.01, help="Prior of a target for min DCF (equal costs)."),
+    resamples: int = typer.Option(1000, min=1, help="How often speakers are redrawn for the intervals."),
+    seed: int = typer.Option(1, help="Chooses the redraws."),
+) -> None:
+    """Measure what scores give away: EER, Cllr, min DCF, ZEBRA and D_sys, each with its 95 % interval.
+
+    A text file holds 'enroll test score' (then --key tells which trials are targets), 'enroll test score
+    target|nontarget', or 'score target|nontarget'. A .npz holds targets and nontargets, or enroll, test, score, target.
+    Intervals redraw enrolled speakers. A bad file costs one line, the others are still measured; then the exit is 2.
+
+    Examples:
+
+        personare score attack.scores --key trials
+
+        personare score before.parquet after.parquet --plot pictures/ --json
+    """
+    import json
+
+    from personare.core.errors import PersonareError
+    from personare.studies.scoring import score_file
+
+    found: list[ScoredFile] = []
+    for path in files:
+        try:
+            found.append(score_file(path, key=key, seed=seed, resamples=resamples, dcf_prior=prior))
+        except PersonareError as error:
+            sys.stderr.write(f"personare: {error}\n")
+    if as_json:
+        typer.echo(json.dumps({"files": [each.as_row() for each in found]}, indent=2, allow_nan=False))
+    else:
+        for each in found:
+            _print(each)
+    if plot is not None and found:
+        _plot(found, plot)
+    if len(found) < len(files):
+        raise typer.Exit(2)
+
+
+def _print(found: ScoredFile) -> None:
+    summary, ends = found.summary, found.tag_interval
+    rows = [_row(finding) for finding in summary.findings]
+    title = f"{found.path}: {summary.targets:,} target and {summary.nontargets:,} nontarget trials"
+    show.table(title, ["metric", "value", "95 % interval", "chance here", "differs", "n"], rows)
+    span = f", {ends[0]} to {ends[1]} over the interval" if ends and ends[0] != ends[1] else ""
+    typer.echo(f"ZEBRA tag {summary.tag}{span}; log10(l) of so few trials cannot exceed {summary.log10_l_maximum:.2f}")
+    for note in found.notes:
+        typer.echo(f"note: {note}")
+
+
+def _row(finding: Finding) -> list[str]:
+    unit, estimate = finding.metric.unit, finding.estimate
+    title = finding.metric.title
+    if "prior" in finding.conditions:
+        title = f"min DCF (prior {finding.conditions['prior']:g}, equal costs)"
+    differs = {True: "yes", False: "no", None: ""}[finding.differs_from_chance]
+    chance = "" if finding.chance_level is None else _number(finding.chance_level, unit)
+    low, high = (_number(end, unit).removesuffix(unit).strip() for end in (estimate.low, estimate.high))
+    interval = "none" if math.isnan(estimate.low) else f"{low} to {high}"
+    return [title, _number(estimate.value, unit), interval, chance, differs, f"{estimate.n:,}"]
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "%":
+        return f"{100 * value:.2f} %"
+    return f"{value:.4g} {unit}".strip()
+
+
+def _plot(found: list[ScoredFile], folder: Path) -> None:
+    from personare.reports.score_plots import write_score_plots
+    from personare.studies.scoring import picture, picture_names
+
+    names = picture_names([each.path for each in found])
+    pictures = [picture(each, name) for each, name in zip(found, names, strict=True)]
+    for path in write_score_plots(pictures, folder):
+        sys.stderr.write(f"picture: {path}\n")
