@@ -14,7 +14,7 @@ METHOD = {"alpha": [0.5, 0.9]}
 def demo(
     folder: Path = typer.Argument(Path("personare-demo"), metavar="DIR", help="Where everything goes."),
     speakers: int = typer.Option(20, min=2, help="How many invented speakers."),
-    utterances: int = typer.Option(8, min=2, help="How many utterances each."),
+    utterances: int = typer.Option(6, min=2, help="How many utterances each."),
     jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes work at once."),
 ) -> None:
     """Make voices, hide them, attack them, report: the whole path in a few minutes, without any data of yours.
