@@ -22,6 +22,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
+from personare.metrics.privacy.cllr import doubt_bits
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts, pav_starts
 from personare.metrics.privacy.redraws import BySpeaker, level_estimate
@@ -188,10 +189,7 @@ def _profile(t_llr: Floats, t_share: Floats, n_llr: Floats, n_share: Floats, pri
     for i in np.flatnonzero((priors > 0) & (priors < 1)):
         pi = priors[i]
         log_odds = math.log(pi / (1 - pi))
-        bits = pi * (t_share @ np.logaddexp(0, -t_llr - log_odds)) + (1 - pi) * (
-            n_share @ np.logaddexp(0, n_llr + log_odds)
-        )
-        found[i] = bits / math.log(2)
+        found[i] = pi * (t_share @ doubt_bits(-t_llr - log_odds)) + (1 - pi) * (n_share @ doubt_bits(n_llr + log_odds))
     return found
 
 
