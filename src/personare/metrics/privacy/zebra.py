@@ -189,7 +189,8 @@ def _profile(t_llr: Floats, t_share: Floats, n_llr: Floats, n_share: Floats, pri
     for i in np.flatnonzero((priors > 0) & (priors < 1)):
         pi = priors[i]
         log_odds = math.log(pi / (1 - pi))
-        found[i] = pi * (t_share @ doubt_bits(-t_llr - log_odds)) + (1 - pi) * (n_share @ doubt_bits(n_llr + log_odds))
+        t_bits, n_bits = doubt_bits(-t_llr - log_odds), doubt_bits(n_llr + log_odds)
+        found[i] = pi * (t_share * t_bits).sum() + (1 - pi) * (n_share * n_bits).sum()
     return found
 
 
