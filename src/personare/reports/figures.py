@@ -39,7 +39,8 @@ def as_svg(figure: Any) -> str:
     stream = io.StringIO()
     figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = stream.getvalue()
-    text = text[text.index("<svg") :].replace(INK, "currentColor")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = text.replace(INK, "currentColor")
     return (
         re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1) if "viewBox" in text[:600] else text
     )

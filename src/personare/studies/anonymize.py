@@ -47,6 +47,15 @@ class Recipe:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     level: Level = "speaker"
 
+    def in_words(self) -> str:
+        """Write the recipe on one line.
+
+        >>> Recipe("mcadams", {"alpha": [0.5, 0.9]}).in_words()
+        'mcadams (alpha = [0.5, 0.9]) per speaker'
+        """
+        settings = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        return f"{self.method}{f' ({settings})' if settings else ''} per {self.level}"
+
     def names_of(self, speaker: str, utterance: str) -> tuple[str, ...]:
         """Whose voice it is under this recipe: the names that chance is drawn for."""
         return (speaker,) if self.level == "speaker" else (speaker, utterance)

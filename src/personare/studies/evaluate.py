@@ -187,7 +187,7 @@ def _facts(
     from personare.attackers import embedder as make
 
     return {
-        "method": f"{recipe.method} {dict(recipe.parameters) or ''} per {recipe.level}" if recipe else "unknown",
+        "method": recipe.in_words() if recipe else "unknown",
         "speakers": str(enroll["speaker"].n_unique()),
         "enrolment utterances": str(len(enroll)),
         "trial utterances": str(len(trial)),

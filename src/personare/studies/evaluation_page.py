@@ -40,6 +40,7 @@ def page_of(evaluation: Evaluation, *, title: str) -> Page:
     findings = evaluation.findings
     links = [f for f in findings if f.metric.name == "linkability"]
     protected = [f for f in links if f.conditions["attacker"] != UNPROTECTED]
+    unprotected = [f for f in links if f not in protected]
     facts = evaluation.facts
     notes = list(evaluation.notes)
     if evaluation.failures:
@@ -48,7 +49,7 @@ def page_of(evaluation: Evaluation, *, title: str) -> Page:
     return Page(
         title=title,
         subtitle=f"{facts['speakers']} speakers, {facts['trial utterances']} trial utterances, {facts['method']}",
-        verdicts=[verdict(f) for f in [*reversed(protected), *links] if f in protected or f.conditions["L"] == 1],
+        verdicts=[verdict(f) for f in [*reversed(protected), *unprotected[:1]]],
         findings=findings,
         figures=[attack_figure(findings, panels=("linkability", "eer"))],
         clips=list(_clips(evaluation)),
