@@ -50,9 +50,11 @@ def _join() -> None:
     app.command("fit-targets")(targets.fit_targets)
     app.add_typer(corpus.app, name="corpus")
     app.add_typer(models.app, name="models")
-    from personare.cli import metrics, score
+    from personare.cli import link, metrics, score
 
     app.command()(score.score)
+    app.command()(link.link)
+    app.command("single-out")(link.single_out)
     app.add_typer(metrics.app, name="metrics")
 
 
