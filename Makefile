@@ -53,8 +53,8 @@ bench: $(VENV)/.dev   ## speed of each hot path as a ratio against a plain refer
 	@$(BIN)/personare models fetch
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-docs: $(VENV)/.docs   ## the documentation as a web site in docs/_site
-	@$(BIN)/mkdocs build --strict --quiet && echo "docs: docs/_site/index.html"
+docs: $(VENV)/.docs   ## the documentation as a web site in site/
+	@$(BIN)/mkdocs build --strict --quiet && echo "docs: site/index.html"
 
 clean:                ## remove the environment and what the demo made (the cache folder stays)
-	rm -rf $(VENV) personare-demo personare-demo-private docs/_site
+	rm -rf $(VENV) personare-demo site
