@@ -78,5 +78,6 @@ def main() -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    sys.stderr.write(f"personare: {' '.join(message.split())}\n")
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
+    sys.stderr.write(f"personare: {line}\n")  # a file name must not be able to steer the terminal
     sys.exit(2)
