@@ -29,6 +29,15 @@ CARDS: Mapping[str, str] = {
     # voice similarity matrices
     "deid": "personare.metrics.privacy.similarity:CARD",
     "g_vd": "personare.metrics.privacy.similarity:GAIN_CARD",
+    # the legal criteria: can a recording be linked to a person, can a voice be isolated in a crowd?
+    "linkability": "personare.metrics.privacy.linkability:CARD",
+    "population_linkability": "personare.metrics.privacy.population:CARD",
+    "singling_out": "personare.metrics.privacy.singling_out:CARD",
+    # ranks: among how many people does a speaker vanish?
+    "rank_link_p50": "personare.metrics.privacy.ranks:LINK_MEDIAN_CARD",
+    "rank_link_p1": "personare.metrics.privacy.ranks:LINK_CARD",
+    "rank_single_p50": "personare.metrics.privacy.ranks:SINGLE_MEDIAN_CARD",
+    "rank_single_p1": "personare.metrics.privacy.ranks:SINGLE_CARD",
     # any attack with a success rate, against its control on strangers
     "risk_over_control": "personare.metrics.privacy.control:CARD",
     # utility: what is left of words, melody and feeling

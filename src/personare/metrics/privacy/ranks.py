@@ -46,12 +46,10 @@ def _card(name: str, title: str) -> MetricCard:
     )
 
 
-CARDS: dict[tuple[Variant, str], MetricCard] = {
-    ("linkability", "p50"): _card("rank_link_p50", "Median rank, linkability (USC)"),
-    ("linkability", "p1"): _card("rank_link_p1", "Speech k-anonymity factor, linkability (USC)"),
-    ("singling_out", "p50"): _card("rank_single_p50", "Median rank, singling out (USC)"),
-    ("singling_out", "p1"): _card("rank_single_p1", "Speech k-anonymity factor, singling out (USC)"),
-}
+LINK_MEDIAN_CARD = _card("rank_link_p50", "Median rank, linkability (USC)")
+LINK_CARD = _card("rank_link_p1", "Speech k-anonymity factor, linkability (USC)")
+SINGLE_MEDIAN_CARD = _card("rank_single_p50", "Median rank, singling out (USC)")
+SINGLE_CARD = _card("rank_single_p1", "Speech k-anonymity factor, singling out (USC)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +81,11 @@ class RankTest:
     def findings(self, **conditions: str | int | float) -> list[Finding]:
         """List both percentiles, each with the guesser's value."""
         known = {**conditions, "N": len(self.speakers), "tests": self.tests}
-        rows = (("p50", self.p50, self.random_p50), ("p1", self.p1, self.random_p1))
-        return [Finding(CARDS[self.variant, name], e, known, chance=chance) for name, e, chance in rows]
+        links = self.variant == "linkability"
+        return [
+            Finding(LINK_MEDIAN_CARD if links else SINGLE_MEDIAN_CARD, self.p50, known, chance=self.random_p50),
+            Finding(LINK_CARD if links else SINGLE_CARD, self.p1, known, chance=self.random_p1),
+        ]
 
 
 def rank_test(
