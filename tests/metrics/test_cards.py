@@ -9,6 +9,7 @@ import pytest
 
 from personare.core.errors import UnknownNameError
 from personare.metrics import CARDS, card, cards
+from personare.metrics.literature import REFERENCES, keys_in
 
 
 @pytest.mark.parametrize("name", list(CARDS))
@@ -18,7 +19,8 @@ def test_a_card_explains_its_metric(name: str) -> None:
     assert found.bounds[0] < found.bounds[1]
     assert found.reading
     assert found.caution
-    assert found.cite
+    assert keys_in(found.cite) or found.cite.startswith("personare")
+    assert set(keys_in(found.cite)) <= set(REFERENCES), "add the key to personare/metrics/literature.py"
     if found.chance is not None:
         assert found.bounds[0] <= found.chance <= found.bounds[1]
 

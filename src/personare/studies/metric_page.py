@@ -7,6 +7,7 @@ import math
 
 from personare.core.findings import MetricCard
 from personare.metrics import CARDS, card
+from personare.metrics.literature import REFERENCES, keys_in
 
 HEAD = """# Metrics
 
@@ -21,7 +22,9 @@ def metric_page() -> str:
     for name, place in CARDS.items():
         files.setdefault(place.partition(":")[0], []).append(card(name))
     sections = [_section(module, found) for module, found in files.items()]
-    return "\n".join([HEAD, *sections])
+    cited = sorted({key for found in files.values() for each in found for key in keys_in(each.cite)})
+    listed = "\n".join(f"- **{key}**: {REFERENCES[key]}" for key in cited)
+    return "\n".join([HEAD, *sections, f"## Literature\n\n{listed}\n"])
 
 
 def _section(module: str, found: list[MetricCard]) -> str:

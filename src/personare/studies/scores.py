@@ -136,10 +136,10 @@ def _with_key(frame: pl.DataFrame, path: Path, key: Path) -> pl.DataFrame:
     joined = frame.join(trials, on=["enroll", "test"], how="left", maintain_order="left")
     missing = joined.filter(pl.col("target").is_null())
     if len(missing):
-        raise TableError(f"{path}: {_some(missing, 'scored trials are')} not in the key {key}")
+        raise TableError(f"{path}: {_some(missing, f'scored trials are not in the key {key}')}")
     unscored = trials.join(frame, on=["enroll", "test"], how="anti")
     if len(unscored):
-        raise TableError(f"{path}: {_some(unscored, 'trials of the key have')} no score")
+        raise TableError(f"{path}: {_some(unscored, f'trials of the key {key} have no score')}")
     return joined
 
 

@@ -27,7 +27,7 @@ CARD = MetricCard(
     better="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    cite="lin1989concordance; usc, table 1",
+    cite="lin1989concordance; turavecino2025usc, table 1",
     reading="agreement of a rating before and after; unlike correlation it also sees shifts and changes of scale",
     caution="a narrow range of ratings makes it small even where each rating changes little",
 )

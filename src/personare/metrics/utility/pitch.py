@@ -1,7 +1,7 @@
 """Does the melody of speech survive? Correlation of the pitch (F0) before and after anonymization.
 
 f0_spearman        Spearman's rank correlation over frames voiced in both; "up" and "down" count, not how far.
-                   The "F0 SCC" of USC's table 1.                                                       [usc, sec. 4]
+                   The "F0 SCC" of USC's table 1.                                    [turavecino2025usc, sec. 3.2]
 pitch_correlation  Pearson's correlation after stretching the shorter track to the longer and shifting the anonymized
                    one by the lag with the largest cross-correlation; pitch outside 75 to 500 Hz counts as unvoiced.
                                                                               [tomashenko2022plan, rho_F0]
@@ -36,7 +36,7 @@ CARD = MetricCard(
     better="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    cite="usc, table 1",
+    cite="turavecino2025usc, table 1",
     reading="1: the pitch rises and falls as before; 0: the melody is gone",
     caution="only frames voiced in both count: check how many are left",
 )

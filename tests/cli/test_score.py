@@ -1,0 +1,262 @@
+"""personare score: every kind of file gives the same numbers; every bad file gives one line; pictures are drawn."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from personare.cli import main
+from personare.core.tables import Scores
+from personare.metrics.privacy.eer import rocch_eer
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call the command as a user would type it, in this process."""
+
+    def call(*words: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["personare", "score", "--resamples", "20", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Done(ended.value.code if isinstance(ended.value.code, int) else 0, printed.out, printed.err)
+
+    return call
+
+
+def trials(seed: int = 0) -> pl.DataFrame:
+    """Five enrolled speakers against twenty utterances of ten speakers, a tenth of the trials targets."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"s{e}", f"s{u % 10}-u{u}", e == u % 10, round(float(rng.normal(2.0 * (e == u % 10))), 6))
+        for e in range(5)
+        for u in range(50)
+    ]
+    return pl.DataFrame(rows, schema=["enroll", "test", "target", "score"], orient="row")
+
+
+def write_lines(path: Path, *columns: Any) -> Path:
+    path.write_text("".join(" ".join(map(str, row)) + "\n" for row in zip(*columns, strict=True)))
+    return path
+
+
+def labels(frame: pl.DataFrame) -> list[str]:
+    return ["target" if t else "nontarget" for t in frame["target"]]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, list[Path | str]]:
+    """The same scores in every known kind of file."""
+    frame = trials()
+    score, target = frame["score"].to_numpy(), frame["target"].to_numpy()
+    np.savez(tmp_path / "two.npz", targets=score[target], nontargets=score[~target])
+    np.savez(
+        tmp_path / "four.npz",
+        enroll=frame["enroll"].to_numpy().astype(str),
+        test=frame["test"].to_numpy().astype(str),
+        score=score,
+        target=target,
+    )
+    Scores(frame).save(tmp_path / "table.parquet")
+    Scores(frame).save(tmp_path / "table.tsv")
+    key = write_lines(tmp_path / "trials", frame["enroll"], frame["test"], labels(frame))
+    return {
+        "kaldi": [write_lines(tmp_path / "k.scores", frame["enroll"], frame["test"], score), "--key", key],
+        "four columns": [write_lines(tmp_path / "a.txt", frame["enroll"], frame["test"], labels(frame), score)],
+        "two columns": [write_lines(tmp_path / "b.txt", score, labels(frame))],
+        "npz of two": [tmp_path / "two.npz"],
+        "npz of four": [tmp_path / "four.npz"],
+        "parquet": [tmp_path / "table.parquet"],
+        "tsv": [tmp_path / "table.tsv"],
+    }
+
+
+def test_every_kind_of_file_gives_the_same_numbers(run: Run, files: dict[str, list[Any]]) -> None:
+    frame = trials()
+    score, target = frame["score"].to_numpy(), frame["target"].to_numpy()
+    for kind, words in files.items():
+        done = run(*words, "--json")
+        assert (done.code, done.stderr) == (0, ""), kind
+        found = json.loads(done.stdout)["files"][0]
+        values = {f["metric"]: f for f in found["findings"]}
+        assert values["eer"]["value"] == pytest.approx(rocch_eer(score[target], score[~target])), kind
+        assert (found["targets"], found["nontargets"]) == (25, 225)
+        knows_speakers = kind not in ("two columns", "npz of two")
+        assert values["eer"]["n"] == (5 if knows_speakers else 250)
+        assert bool(found["notes"]) != knows_speakers
+        assert values["eer"]["low"] <= values["eer"]["value"] <= values["eer"]["high"]
+
+
+def test_the_table_names_definitions_tag_and_attainable_maximum(run: Run, files: dict[str, list[Any]]) -> None:
+    done = run(*files["parquet"])
+    assert done.code == 0
+    for words in ("EER (ROCCH)", "EER (Kaldi compute-eer)", "min DCF (prior 0.01", "D_ECE", "log10(l)", "D_sys"):
+        assert words in done.stdout
+    assert "ZEBRA tag" in done.stdout
+    assert "cannot exceed 2.37" in done.stdout
+    assert run(*files["npz of two"]).stdout.count("note: no speakers in this file") == 1
+
+
+def test_the_same_seed_gives_the_same_intervals(run: Run, files: dict[str, list[Any]]) -> None:
+    first, second = run(*files["parquet"], "--json").stdout, run(*files["parquet"], "--json").stdout
+    assert first == second
+    assert run(*files["parquet"], "--json", "--seed", "2").stdout != first
+
+
+def test_pictures_are_drawn_and_files_of_one_name_keep_apart(run: Run, tmp_path: Path) -> None:
+    for folder in ("before", "after"):
+        (tmp_path / folder).mkdir()
+        Scores(trials(len(folder))).save(tmp_path / folder / "attack.parquet")
+    out = tmp_path / "pictures"
+    done = run(tmp_path / "before/attack.parquet", tmp_path / "after/attack.parquet", "--plot", out)
+    assert done.code == 0
+    names = {path.name for path in out.iterdir()}
+    assert names == {"det.png", "ece.png", "scores-before-attack.png", "scores-after-attack.png"}
+    for path in out.iterdir():
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert path.stat().st_size > 5000
+
+
+@pytest.mark.shared
+def test_golden_file_of_voiceprivacy_2020(run: Run, shared_folder: Path) -> None:
+    golden = shared_folder / "golden" / "vpc2020"
+    expected = json.loads((golden / "expected.json").read_text())["conditions"]["f_aa"]
+    found = json.loads(run(golden / "scores_f_aa.npz", "--json").stdout)["files"][0]
+    values = {f["metric"]: f["value"] for f in found["findings"]}
+    assert 100 * values["eer"] == pytest.approx(expected["rocch_eer_pct"], rel=1e-5)
+    for ours, theirs in (("cllr", "cllr"), ("min_cllr", "min_cllr"), ("d_ece", "d_ece"), ("dsys_reference", "dsys")):
+        assert values[ours] == pytest.approx(expected[theirs], rel=1e-5)
+    assert found["tag"] == expected["tag"]
+
+
+GOOD = "s0 u0 1.5 target\ns0 u1 0.5 nontarget\ns1 u0 0.1 nontarget\n"
+BAD_TEXTS = {
+    "": "the file is empty",
+    "\n\n": "the file is empty",
+    "s0 u0 1.5\ns0 u1 0.5\n": "does not say which trials are targets; give the trials file with --key",
+    GOOD + "s1 u1 nan nontarget\n": "1 scores are no finite numbers (first: 'nan' in trial 4)",
+    GOOD + "s1 u1 inf nontarget\n": "1 scores are no finite numbers",
+    GOOD + "s1 u1 high nontarget\n": "(first: 'high' in trial 4)",
+    GOOD + "s1 u1 0.5 maybe\n": "'target' or 'nontarget', not 'maybe' (trial 4)",
+    GOOD + "s0 u1 0.5 nontarget\n": "a trial must stand once; 2 lines repeat one (first: 's0 u1')",
+    GOOD + "s1 u1 0.5\n": "every line must have 4 columns as the first one; line 4 has 3",
+    "s0 u0 1.5 target\n": "there are no nontarget trials",
+    "1.5 nontarget\n": "there are no target trials",
+    "1\n2\n": "each line must be 'enroll test score'",
+    "a b c d e\n": "each line must be 'enroll test score'",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_TEXTS.items())
+def test_a_bad_text_file_is_one_clear_line(run: Run, tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_text(text)
+    done = run(path)
+    assert done.code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"personare: {path}: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def bad_arrays(folder: Path) -> dict[str, Path]:
+    """Arrays that are no scores, by the words that must be said about them."""
+    made = {}
+    for i, (message, arrays) in enumerate(
+        {
+            "there are no target trials": {"targets": np.zeros(0), "nontargets": np.ones(3)},
+            "must be one list, not of shape [2, 2]": {"targets": np.ones((2, 2)), "nontargets": np.ones(3)},
+            "arrays must be equally long, not score 3, target 2": {"score": np.ones(3), "target": np.ones(2, bool)},
+            "needs a column 'score'": {"values": np.ones(3)},
+            "no finite numbers": {"targets": np.array([np.nan]), "nontargets": np.ones(3)},
+        }.items()
+    ):
+        made[message] = folder / f"{i}.npz"
+        np.savez(made[message], **arrays)  # type: ignore[arg-type]
+    made["not a NumPy .npz file"] = folder / "text.npz"
+    made["not a NumPy .npz file"].write_text("hello")
+    made["not a text file of scores"] = folder / "picture.txt"
+    made["not a text file of scores"].write_bytes(bytes(range(256)))
+    made["no such file"] = folder / "nowhere.txt"
+    made["cannot be read"] = folder / "broken.parquet"
+    made["cannot be read"].write_text("hello")
+    return made
+
+
+def test_bad_arrays_tables_and_places_are_one_clear_line_each(run: Run, tmp_path: Path) -> None:
+    for message, path in bad_arrays(tmp_path).items():
+        done = run(path)
+        assert done.code == 2
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("s0 u0 target\n", "trials (first: 's0 u1')"),
+        ("s0 u0 target\ns0 u1 nontarget\ns0 u2 nontarget\n", "trials have no score (first: 's0 u2')"),
+        ("s0 u0 target\ns0 u1 nontarget\ns0 u1 nontarget\n", "a trial must stand once"),
+        ("s0 u0\ns0 u1\n", "each line must be 'enroll test target|nontarget'; it has 2 columns"),
+        ("", "the file is empty"),
+    ],
+)
+def test_a_key_that_does_not_fit_is_one_clear_line(run: Run, tmp_path: Path, key: str, message: str) -> None:
+    scores, trials_file = tmp_path / "scores", tmp_path / "trials"
+    scores.write_text("s0 u0 1.5\ns0 u1 0.5\n")
+    trials_file.write_text(key)
+    done = run(scores, "--key", trials_file)
+    assert done.code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_key_that_is_not_needed_or_not_there_is_said(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "scores"
+    path.write_text(GOOD)
+    assert "leave --key out" in run(path, "--key", path).stderr
+    path.write_text("s0 u0 1.5\ns0 u1 0.5\n")
+    assert "nowhere: no such file" in run(path, "--key", tmp_path / "nowhere").stderr
+
+
+def test_a_bad_file_does_not_stop_the_others(run: Run, tmp_path: Path, files: dict[str, list[Any]]) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_text("")
+    done = run(bad, *files["parquet"], "--json")
+    assert done.code == 2
+    assert done.stderr == f"personare: {bad}: the file is empty\n"
+    assert [Path(f["file"]).name for f in json.loads(done.stdout)["files"]] == ["table.parquet"]
+
+
+def test_one_enrolled_speaker_has_numbers_without_intervals(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text("s0 u0 1.5 target\ns0 u1 0.5 nontarget\n")
+    done = run(path)
+    assert done.code == 0
+    assert "note: one enrolled speaker: no interval can be given" in done.stdout
+    assert "none" in done.stdout
+
+
+@pytest.mark.parametrize("option", [("--prior", "1.5"), ("--resamples", "0")])
+def test_impossible_options_are_refused(run: Run, files: dict[str, list[Any]], option: tuple[str, str]) -> None:
+    done = run(*files["parquet"], *option)
+    assert done.code == 2
+    assert done.stdout == ""
