@@ -42,6 +42,7 @@ def test_kinds_of_errors_and_rates_by_hand() -> None:
     assert found.insertions.tolist() == [0, 1, 1]
     assert wer(found) == pytest.approx(4 / 5)
     assert wer(word_errors(["a b"], ["c d e f"])) == 2.0
+    assert wer(word_errors(["one\ttwo\n"], [" one  two"])) == 0.0
 
 
 def test_interval_redraws_speakers_and_keeps_those_without_words() -> None:

@@ -107,9 +107,9 @@ def correlation_estimate(
 
 def lag_of(a: Floats, b: Floats) -> int:
     """Find by how many frames ``b`` must move to have the largest cross-correlation with ``a`` (first if several)."""
-    from scipy.signal import correlate
-
-    found = correlate(a, b, mode="full", method="auto")
+    size = 1 << (2 * len(a) - 1).bit_length()
+    circular = np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size).conj(), size)
+    found = np.concatenate([circular[size - len(a) + 1 :], circular[: len(a)]])
     # FFT noise must not decide between equal peaks: the first within rounding wins.
     best = np.flatnonzero(found >= found.max() - 1e-9 * max(1.0, float(np.abs(found).max())))[0]
     return int(best) - (len(a) - 1)

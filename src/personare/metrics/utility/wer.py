@@ -68,7 +68,7 @@ def word_errors(references: Sequence[str], hypotheses: Sequence[str]) -> WordErr
     counts[:, 2] = [len(h) if not s else 0 for s, h in zip(said, heard, strict=True)]  # nothing said: all invented
     spoken = [i for i, words in enumerate(said) if words]
     if spoken:
-        counts[spoken, :3] = _edits([references[i] for i in spoken], [hypotheses[i] for i in spoken])
+        counts[spoken, :3] = _edits([" ".join(said[i]) for i in spoken], [" ".join(heard[i]) for i in spoken])
     return WordErrors(*counts.T)
 
 
