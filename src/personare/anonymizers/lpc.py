@@ -51,9 +51,7 @@ def levinson(r: Floats) -> Floats:
     a[0] = 1.0
     error, floor = r[0].copy(), _PREDICTED * r[0]
     for i in range(1, len(r)):
-        sum_ = r[i].copy()
-        for j in range(1, i):
-            sum_ += a[j] * r[i - j]
+        sum_ = r[i] + (a[1:i] * r[i - 1 : 0 : -1]).sum(axis=0)
         going = error > floor
         reflection = np.where(going, -sum_ / np.where(going, error, 1.0), 0.0)
         a[1:i] += reflection * a[i - 1 : 0 : -1]

@@ -8,7 +8,7 @@ Deviations: (1) the published code scales the whole file to one peak, which turn
 live; here each frame keeps the energy it had (``match_level``), and peaks above full scale are turned down smoothly.
 (2) Angles are measured against ``pivot_hz``: phi_0 (phi / phi_0)^alpha, phi_0 = 2 pi pivot_hz / rate. The default is
 the frequency where phi = 1 at 16 kHz, the rate of the paper: other rates move the same formants by the same amount.
-(3) ``order`` 20 belongs to 16 kHz and grows with the rate; a number fixes it. (4) Half a frame of zeros before and
+(3) ``order`` 20 belongs to 16 kHz and grows with the rate up to 40; a number fixes it. (4) Half a frame of zeros before and
 after the sound gives its first and last samples two frames like all others. (5) Angles are kept below pi when
 alpha > 1. (6) D1's radius is applied to all poles, real ones too. (7) Prediction is by autocorrelation (the paper
 names no method).
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_MOST_POLES = 40
 PIVOT_HZ = 8000 / np.pi  # one radian at 16 kHz: "the approximate mean formant position"
 
 
@@ -45,7 +46,7 @@ class McAdams:
     ----------
     alpha : the McAdams coefficient, or a range drawn from once per call; 1 changes nothing.
     radius : factor on the distance of the poles from the origin, or a range; below 1 blurs the resonances.
-    order : poles per frame; None takes 20 at 16 kHz and in proportion at other rates.
+    order : poles per frame; None takes 20 at 16 kHz and in proportion at other rates, at most 40.
     window_ms : length of a frame; frames are half a frame apart.
     pivot_hz : the frequency that stays where it is.
     match_level : keep the energy of every frame; False gives the published filter as it is.
@@ -87,7 +88,7 @@ class McAdams:
     ) -> Iterator[NDArray[np.float32]]:
         """Hide a voice while it comes in, ``latency_samples`` later: the same samples as a call on the whole."""
         length = frame_length(self.window_ms, rate_hz)
-        order = self.order or 2 * max(2, round(10 * rate_hz / 16_000))
+        order = self.order or min(_MOST_POLES, 2 * round(rate_hz / 1600))
         alpha, radius = draw(self.alpha, rng=rng), draw(self.radius, rng=rng)
         pivot = 2 * np.pi * self.pivot_hz / rate_hz
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _GRID = np.cos(np.linspace(np.pi, 0.0, 66))  # denser towards -1 and 1, where real poles live; 0 is not on it
 _STARTING_RADIUS = 0.9
 _MAX_STEPS = 30
+_SMALL = 20_000
 _MULTIPLIES_OUT = 1e-10  # largest error of a product of factors, relative to the largest coefficient
 _SETTLED = 1e-6  # a cubic step this small leaves an error below float64
 
@@ -175,9 +176,15 @@ def _horner(a: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats, Fl
     u, v = -2 * x, x * x + y * y
     before, last = np.zeros_like(x), np.ones_like(x)  # quotient coefficients b_(k-2), b_(k-1)
     first, second = np.zeros_like(x), np.zeros_like(x)  # the same recursion on the quotient, for the derivative
+    product = np.empty_like(x)
     for k in range(1, len(a) - 1):
-        first, second = second, last - u * second - v * first
-        before, last = last, a[k] - u * last - v * before
+        # second <- last - u second - v first, then last <- a_k - u last - v before; in place, as this is the hot loop
+        first *= v
+        first += np.multiply(u, second, out=product)
+        first, second = second, np.subtract(last, first, out=first)
+        before *= v
+        before += np.multiply(u, last, out=product)
+        before, last = last, np.subtract(a[k], before, out=before)
     # A(z) = r1 z + r0, quotient S(z) = s1 z + s0 modulo the factor; A'(z) = (2z + u) S(z) + r1 and 2z + u = 2iy
     remainder_1, remainder_0 = last, a[-1] - v * before
     quotient_1, quotient_0 = first, second + u * first
@@ -194,16 +201,25 @@ def _repulsion(x: Floats, y: Floats, reals: Floats) -> tuple[Floats, Floats]:
         scale = 1.0 / (gap * gap + y * y)
         total_x += gap * scale
         total_y -= y * scale
-    x2, y2, square_x = 2 * x, 2 * y, x * x - y * y
-    ring_u, ring_v = np.concatenate([-x2, -x2]), np.concatenate([x * x + y * y] * 2)
-    for shift in range(1, len(x)):
-        u, v = ring_u[shift : shift + len(x)], ring_v[shift : shift + len(x)]
-        above_x = x2 + u
-        below_x, below_y = square_x + u * x + v, y * above_x
-        scale = 1.0 / (below_x * below_x + below_y * below_y)
-        total_x += (above_x * below_x + y2 * below_y) * scale
-        total_y += (y2 * below_x - above_x * below_y) * scale
+    ring_u, ring_v = np.concatenate([-2 * x] * 2), np.concatenate([x * x + y * y] * 2)
+    count = len(x)
+    if count * x.size <= _SMALL:  # a live stream: few numbers, so few calls count; the sums run in the same order
+        others = np.arange(1, count)[:, None] + np.arange(count)
+        terms_x, terms_y = _pull(x, y, ring_u[others], ring_v[others])
+        return np.add.reduce([total_x, *terms_x], axis=0), np.add.reduce([total_y, *terms_y], axis=0)
+    for shift in range(1, count):
+        term_x, term_y = _pull(x, y, ring_u[shift : shift + count], ring_v[shift : shift + count])
+        total_x += term_x
+        total_y += term_y
     return total_x, total_y
+
+
+def _pull(x: Floats, y: Floats, u: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Evaluate (2z + u) / (z^2 + u z + v) at z = x + iy."""
+    above_x, above_y = 2 * x + u, 2 * y
+    below_x, below_y = x * x - y * y + u * x + v, y * above_x
+    scale = 1.0 / (below_x * below_x + below_y * below_y)
+    return (above_x * below_x + above_y * below_y) * scale, (above_y * below_x - above_x * below_y) * scale
 
 
 def _by_eigenvalues(a: Floats) -> tuple[Floats, Floats]:
