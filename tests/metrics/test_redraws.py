@@ -88,6 +88,8 @@ def test_chance_is_what_shuffled_labels_give_and_tends_to_the_textbook() -> None
     assert found[0] < 0.45 < 0.49 < found[2] < 0.5
     tied = chance_levels([1] * 10, [1] * 90, [eer_of_levels, d_ece_of_levels], rng=np.random.default_rng(1))
     assert tied == [0.5, 0.0]
+    with pytest.raises(MetricError, match="at least one shuffle"):
+        chance_levels([1], [0], [eer_of_levels], rng=np.random.default_rng(1), shuffles=0)
 
 
 def test_noise_seldom_differs_from_its_own_chance_level() -> None:

@@ -46,7 +46,9 @@ def chance_levels(
     sizes = np.diff(np.append(starts, len(scores)))
     labels = np.zeros(len(scores), dtype=np.int64)
     labels[: len(t)] = 1
-    rounds = shuffles or int(np.clip(TRIALS_TO_SHUFFLE // len(scores), FEWEST_SHUFFLES, MOST_SHUFFLES))
+    rounds = shuffles
+    if rounds is None:
+        rounds = int(np.clip(TRIALS_TO_SHUFFLE // len(scores), FEWEST_SHUFFLES, MOST_SHUFFLES))
     if rounds < 1:
         raise MetricError(f"the chance level needs at least one shuffle, not {rounds}")
     totals = np.zeros(len(statistics))

@@ -3,6 +3,9 @@
 A redraw of the speakers only changes how often each trial counts, never the order of the scores. So the scores are
 sorted once, trials are counted per level and speaker, and each redraw is a product of these counts with how often each
 speaker was drawn. The result is exact: the same as copying the trials of each drawn speaker and starting afresh.
+
+A trial belongs to one speaker, usually the enrolled one. The other voice of a nontarget trial is not redrawn; where few
+test speakers meet many enrolled ones, true doubt is somewhat larger than these intervals say.
 """
 
 from __future__ import annotations
