@@ -49,7 +49,13 @@ def split() -> Split:
 
 @pytest.mark.parametrize(
     "backend",
-    [Backend(), Backend(lda=8), Backend(lda=8, wccn=False), Backend(scorer="cosine"), Backend(lda=5, scorer="cosine")],
+    [
+        Backend(),
+        Backend(lda=0, shrinkage=0.1),
+        Backend(lda=8, wccn=False),
+        Backend(scorer="cosine"),
+        Backend(lda=5, scorer="cosine"),
+    ],
 )
 def test_learning_beats_the_plain_cosine(split: Split, backend: Backend) -> None:
     fitted = backend.fit(split.lessons())

@@ -30,15 +30,15 @@ class Backend:
 
     Parameters
     ----------
-    lda : dimensions kept, 0 for no LDA; never more than training speakers - 1.
-    shrinkage : share of the within-speaker covariance replaced by a sphere (few training speakers need more).
+    lda : dimensions kept, 0 for no LDA; never more than training speakers - 1 (with few speakers, better none).
+    shrinkage : share of every covariance replaced by a sphere (few training speakers need more).
     wccn : whiten the variation within speakers.
     scorer : how the turned vectors are compared.
     iterations : rounds of PLDA's expectation-maximisation.
     """
 
     lda: int = 0
-    shrinkage: float = 0.1
+    shrinkage: float = 0.3
     wccn: bool = True
     scorer: Literal["plda", "cosine"] = "plda"
     iterations: int = 20
@@ -59,8 +59,13 @@ class Backend:
         if self.wccn:
             turn = turn @ wccn_turn((x - mean) @ turn, lessons.speaker, shrinkage=self.shrinkage)
         turned = unit_rows((x - mean) @ turn)
-        plda = fit_plda(turned, lessons.speaker, iterations=self.iterations) if self.scorer == "plda" else None
+        plda = self._plda(turned, lessons.speaker) if self.scorer == "plda" else None
         return FittedBackend(mean, turn, plda, frozenset(lessons.names))
+
+    def _plda(self, turned: NDArray[np.float32], speaker: NDArray[np.int64]) -> Plda:
+        """Fit, then let speakers differ a little in every direction: few of them do not fill the space."""
+        found = fit_plda(turned, speaker, iterations=self.iterations)
+        return Plda(found.mean, _shrunk(found.between, self.shrinkage), _shrunk(found.within, self.shrinkage))
 
 
 @dataclass(frozen=True, eq=False)
