@@ -1,4 +1,4 @@
-"""Attackers in one line; and on real speech the order that theory demands: the more they know, the more they succeed."""
+"""Attackers in one line; on real speech, those who know more succeed more, as theory demands."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def split() -> Split:
     "backend",
     [
         Backend(),
-        Backend(lda=0, shrinkage=0.1),
+        Backend(lda=8),
         Backend(lda=8, wccn=False),
         Backend(scorer="cosine"),
         Backend(lda=5, scorer="cosine"),
