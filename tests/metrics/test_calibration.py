@@ -61,16 +61,18 @@ def test_levels_keep_every_trial_and_order(targets: list[float], nontargets: lis
         np.testing.assert_array_equal(found, counts)
 
 
-@given(SCORES, SCORES, st.integers(1, 5))
-def test_merging_piece_by_piece_gives_the_same_levels(targets: list[int], nontargets: list[int], piece: int) -> None:
-    whole = levels_of(targets, nontargets)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("personare.metrics.privacy.levels.PIECE", piece)
-        pieces = levels_of(targets, nontargets)
-    for name in ("upper", "targets", "nontargets"):
-        np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name))
-    kind = 2 * (whole.targets > 0) + (whole.nontargets > 0)
-    assert not ((kind[1:] == kind[:-1]) & (kind[1:] != 3)).any()  # no two pure neighbours of one class
+@given(SCORES, SCORES)
+def test_levels_are_those_of_a_walk_through_all_scores(targets: list[int], nontargets: list[int]) -> None:
+    expected: list[list[int]] = []
+    for score in sorted({*targets, *nontargets}):
+        t, n = targets.count(score), nontargets.count(score)
+        pure_before = expected and ((t and not expected[-1][2]) or (n and not expected[-1][1]))
+        if pure_before and not (t and n):
+            expected[-1] = [score, expected[-1][1] + t, expected[-1][2] + n]
+        else:
+            expected.append([score, t, n])
+    found = levels_of(targets, nontargets)
+    assert np.stack([found.upper, found.targets, found.nontargets], axis=1).tolist() == expected
 
 
 @given(SCORES, SCORES)

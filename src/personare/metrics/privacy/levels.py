@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64]
 
-PIECE = 1 << 15
-
 
 @dataclass(frozen=True, eq=False)
 class Levels:
@@ -68,43 +66,37 @@ def levels_of(targets: ArrayLike, nontargets: ArrayLike) -> Levels:
     ([1.0, 2.0, 3.0, 5.0], [0, 1, 2, 1], [2, 0, 1, 0])
     """
     t, n = np.sort(checked(targets, "target")), np.sort(checked(nontargets, "nontarget"))
-    # Merge piece by piece: small pieces stay in the processor's cache and need no memory worth naming.
-    pivots = np.unique(np.concatenate([t[PIECE::PIECE], n[PIECE::PIECE]]))
-    t_edges, n_edges = (np.concatenate([[0], np.searchsorted(s, pivots), [len(s)]]) for s in (t, n))
-    pieces: list[list[Any]] = []
-    for i in range(len(pivots) + 1):
-        mine, others = t[t_edges[i] : t_edges[i + 1]], n[n_edges[i] : n_edges[i + 1]]
-        if len(mine) or len(others):
-            _append(pieces, _merged(mine, others))
-    return Levels(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+    if len(t) <= len(n):
+        return Levels(*_merged(t, n))
+    upper, of_nontargets, of_targets = _merged(n, t)
+    return Levels(upper, of_targets, of_nontargets)
 
 
-def _merged(mine: Any, others: Any) -> list[Any]:
-    """Merge two sorted lists into levels: highest score, targets and nontargets of each."""
-    scores = np.concatenate([mine, others])
-    order = np.argsort(scores, kind="stable")  # two sorted runs: a merge; at equal scores targets come first
-    scores, is_target = scores[order], order < len(mine)
-    new_class, new_score = is_target[1:] != is_target[:-1], scores[1:] != scores[:-1]
-    starts = np.append(True, new_class & new_score)
-    tied = np.flatnonzero(new_class & ~new_score)
-    if len(tied):  # a score that both classes share is a level of its own
-        scores_start = np.concatenate([[0], np.flatnonzero(new_score) + 1, [len(scores)]])
-        place = np.searchsorted(scores_start, tied, side="right")
-        ends = scores_start[place]
-        starts[scores_start[place - 1]] = True
-        starts[ends[ends < len(scores)]] = True
+def _merged(few: Any, many: Any) -> tuple[Any, Counts, Counts]:
+    """Merge two sorted lists into levels, looking up only the shorter one: highest score, counts of few and of many."""
+    last = np.append(np.flatnonzero(few[1:] != few[:-1]), len(few) - 1)
+    scores, copies = few[last], np.diff(last, prepend=-1)
+    below = np.searchsorted(many, scores)
+    tied = np.flatnonzero(many[np.minimum(below, len(many) - 1)] == scores)
+    up_to = below.copy()
+    up_to[tied] = np.searchsorted(many, scores[tied], side="right")
+    # A run of the shorter list ends where the other list lies between, and before and after a shared score.
+    starts = np.append(True, below[1:] != up_to[:-1])
+    starts[tied] = True
+    starts[tied[tied + 1 < len(scores)] + 1] = True
     first = np.flatnonzero(starts)
-    after = np.append(first[1:], len(scores))
-    targets = np.add.reduceat(is_target, first, dtype=np.int64)
-    return [scores[after - 1], targets, after - first - targets]
+    end = np.append(first[1:], len(scores)) - 1
+    gap_end = np.append(below[first], len(many))
+    gaps = gap_end - np.append(0, up_to[end])
+    # Gap, run, gap, run, ..., gap; empty gaps are left out.
+    upper = _interleaved(many[np.maximum(gap_end - 1, 0)], scores[end])
+    of_few = _interleaved(np.zeros_like(gaps), np.add.reduceat(copies, first))
+    of_many = _interleaved(gaps, up_to[end] - below[end])
+    there = (of_few > 0) | (of_many > 0)
+    return upper[there], of_few[there], of_many[there]
 
 
-def _append(pieces: list[list[Any]], piece: list[Any]) -> None:
-    """Add a piece; a pure run that goes on across the border stays one level."""
-    if pieces:
-        last = pieces[-1]
-        if all((last[c][-1] == 0) == (piece[c][0] == 0) for c in (1, 2)) and not (piece[1][0] and piece[2][0]):
-            piece[1][0] += last[1][-1]
-            piece[2][0] += last[2][-1]
-            pieces[-1] = [column[:-1] for column in last]
-    pieces.append(piece)
+def _interleaved(gaps: Any, runs: Any) -> Any:
+    woven = np.empty(len(gaps) + len(runs), dtype=np.result_type(gaps, runs))
+    woven[0::2], woven[1::2] = gaps, runs
+    return woven
