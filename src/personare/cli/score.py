@@ -39,15 +39,7 @@ def score(
     """
     import json
 
-    from personare.core.errors import PersonareError
-    from personare.studies.scoring import score_file
-
-    found: list[ScoredFile] = []
-    for path in files:
-        try:
-            found.append(score_file(path, key=key, seed=seed, resamples=resamples, dcf_prior=prior))
-        except PersonareError as error:
-            sys.stderr.write(f"personare: {error}\n")
+    found = _measured(files, key=key, seed=seed, resamples=resamples, prior=prior)
     if as_json:
         typer.echo(json.dumps({"files": [each.as_row() for each in found]}, indent=2, allow_nan=False))
     else:
@@ -57,6 +49,20 @@ def score(
         _plot(found, plot)
     if len(found) < len(files):
         raise typer.Exit(2)
+
+
+def _measured(files: list[Path], *, key: Path | None, seed: int, resamples: int, prior: float) -> list[ScoredFile]:
+    """Measure every file that can be read; say one line about each other one."""
+    from personare.core.errors import PersonareError
+    from personare.studies.scoring import score_file
+
+    found = []
+    for path in files:
+        try:
+            found.append(score_file(path, key=key, seed=seed, resamples=resamples, dcf_prior=prior))
+        except PersonareError as error:
+            sys.stderr.write(f"personare: {error}\n")
+    return found
 
 
 def _print(found: ScoredFile) -> None:

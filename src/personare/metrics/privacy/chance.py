@@ -44,11 +44,8 @@ def chance_levels(
     scores = np.sort(np.concatenate([t, n]))
     starts = np.append(0, np.flatnonzero(scores[1:] != scores[:-1]) + 1)
     sizes = np.diff(np.append(starts, len(scores)))
-    labels = np.zeros(len(scores), dtype=np.int64)
-    labels[: len(t)] = 1
-    rounds = shuffles
-    if rounds is None:
-        rounds = int(np.clip(TRIALS_TO_SHUFFLE // len(scores), FEWEST_SHUFFLES, MOST_SHUFFLES))
+    labels = (np.arange(len(scores)) < len(t)).astype(np.int64)
+    rounds = _rounds(len(scores)) if shuffles is None else shuffles
     if rounds < 1:
         raise MetricError(f"the chance level needs at least one shuffle, not {rounds}")
     totals = np.zeros(len(statistics))
@@ -58,3 +55,7 @@ def chance_levels(
         blocks = pav_counts(hits, sizes - hits)
         totals += [statistic(*blocks) for statistic in statistics]
     return [float(total) for total in totals / rounds]
+
+
+def _rounds(trials: int) -> int:
+    return int(np.clip(TRIALS_TO_SHUFFLE // trials, FEWEST_SHUFFLES, MOST_SHUFFLES))
