@@ -75,3 +75,22 @@ def test_all_tied_is_zero_evidence_everywhere() -> None:
     values = {f.metric.name: f.estimate.value for f in found.findings}
     assert found.tag == "0"
     assert (values["eer"], values["min_cllr"], values["d_ece"], values["log10_l"], values["dsys"]) == (0.5, 1, 0, 0, 0)
+
+
+def test_uniform_scores_half_overlapping_have_closed_forms() -> None:
+    # Three blocks: half of the nontargets alone, both halves together (no evidence), half of the targets alone.
+    grid = (np.arange(1000) + 0.5) / 1000
+    t, n = np.repeat([1.0, 2.0], 500), np.repeat([0.0, 1.0], 500)
+    for targets, nontargets, tolerance in ((t, n, 1e-12), (grid + 0.5, grid, 5e-3)):
+        found = score_values(targets, nontargets)
+        assert found["eer"] == pytest.approx(0.25, abs=tolerance)
+        assert found["min_cllr"] == pytest.approx(0.5, abs=tolerance)
+        assert found["d_ece"] == pytest.approx(1 / (4 * np.log(2)), abs=tolerance)
+    assert dsys(t, n, rng=np.random.default_rng(0)) == pytest.approx(0.5, abs=0.03)
+
+
+@given(SCORES, SCORES)
+def test_a_speaker_whose_trials_only_repeat_others_changes_nothing(t: list[int], n: list[int]) -> None:
+    once, with_twin = score_values(t, n), score_values(t * 2, n * 2)
+    for name in set(once) - {"log10_l"}:  # Laplace's added trials weigh less beside more real ones
+        assert with_twin[name] == pytest.approx(once[name], abs=1e-9)
