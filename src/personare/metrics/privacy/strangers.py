@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BLOCK_CELLS = 6_000_000  # 24 MB of scores at a time
 NEAR = 4e-6  # single precision cosines are wrong by less than this up to thousands of dimensions
 TIE = 1e-12
-PAIRS = 65_536  # pairs decided again at a time
+DOUBLE_CELLS = 500_000  # 4 MB of strangers in double precision at a time
 
 
 def stranger_counts(
@@ -82,8 +82,9 @@ def _block_counts(
             near_rows.append(np.full(len(places), row))
             near_columns.append(places)
     if near_rows:
-        rows = np.concatenate(near_rows)
-        wins = _at_least_as_close(test, enroll, rows, np.concatenate(near_columns), column)
+        rows, places = np.concatenate(near_rows), np.concatenate(near_columns)
+        some, again = np.unique(rows, return_inverse=True)
+        wins = _at_least_as_close(test[some], enroll, again, places, column[some])
         counts += np.bincount(rows[wins], minlength=len(block))
     return counts
 
@@ -96,13 +97,19 @@ def _at_least_as_close(
     own: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
     """Decide in double precision whether stranger ``columns[k]`` reaches the target's score of test ``rows[k]``."""
+    heard = unit_rows(test, dtype=np.float64)
+    target = np.einsum("ij,ij->i", heard, unit_rows(enroll[own], dtype=np.float64))
     wins = np.empty(len(rows), dtype=np.bool_)
-    for start in range(0, len(rows), PAIRS):
-        part = slice(start, start + PAIRS)
-        heard = unit_rows(test[rows[part]], dtype=np.float64)
-        stranger = unit_rows(enroll[columns[part]], dtype=np.float64)
-        speaker = unit_rows(enroll[own[rows[part]]], dtype=np.float64)
-        wins[part] = np.einsum("ij,ij->i", heard, stranger - speaker) >= -TIE
+    order = np.argsort(columns, kind="stable")  # pairs of one stranger side by side: each is normalised once
+    people, first = np.unique(columns[order], return_index=True)
+    ends = np.append(first, len(order))
+    step = max(1, DOUBLE_CELLS // enroll.shape[1])
+    for start in range(0, len(people), step):
+        part = people[start : start + step]
+        scores = heard @ unit_rows(enroll[part], dtype=np.float64).T
+        pairs = order[ends[start] : ends[start + len(part)]]
+        place = np.searchsorted(part, columns[pairs])
+        wins[pairs] = scores[rows[pairs], place] >= target[rows[pairs]] - TIE
     return wins
 
 
