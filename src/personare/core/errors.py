@@ -46,6 +46,10 @@ class LeakError(PersonareError):
     """An attack that has seen what it must not: trial speakers in training, enrolled utterances in the trials."""
 
 
+class TrainingError(PersonareError):
+    """A training that cannot go on: its loss is no number any more, or there is nothing to learn from."""
+
+
 class MissingExtraError(PersonareError):
     """An optional library that is not installed."""
 
