@@ -51,8 +51,9 @@ def _join() -> None:
     app.command("fit-targets")(targets.fit_targets)
     app.add_typer(corpus.app, name="corpus")
     app.add_typer(models.app, name="models")
-    from personare.cli import link, metrics, score
+    from personare.cli import attack, link, metrics, score
 
+    app.command()(attack.attack)
     app.command()(score.score)
     app.command()(link.link)
     app.command("single-out")(link.single_out)
