@@ -268,3 +268,14 @@ def test_impossible_counts_are_refused(counts: list[Any]) -> None:
 def test_default_sizes_end_with_everybody() -> None:
     assert default_sizes(22_024)[:3] == (20, 50, 100) and default_sizes(22_024)[-2:] == (20_000, 22_024)
     assert default_sizes(20) == (20,) and default_sizes(3) == (3,)
+
+
+def test_voices_all_nearly_alike_are_counted_as_in_double_precision() -> None:
+    rng = np.random.default_rng(4)
+    shared = rng.standard_normal(192)
+    enroll = shared + 1e-3 * rng.standard_normal((300, 192))  # cosines differ in the seventh digit
+    test = enroll[:40] + 1.5e-2 * rng.standard_normal((40, 192))
+    rows = [v / np.linalg.norm(v) for v in enroll]
+    exact = [sum(float(r @ t) >= float(rows[i] @ t) for r in rows) - 1 for i, t in enumerate(test)]
+    assert stranger_counts(test, np.arange(40), enroll, np.arange(300)).tolist() == exact
+    assert len(set(exact)) > 10
