@@ -148,3 +148,12 @@ def test_interval_holds_the_value_and_counts_speakers(golden_scores: Load) -> No
         assert found.value == metric(trials.targets, trials.nontargets)
         assert found.n == 16
         assert 0.2 < found.low < found.value < found.high < 0.4
+
+
+def test_an_attacker_without_error_is_not_certain_to_make_none() -> None:
+    """No redraw of 20 error-free speakers shows an error; Wilson's bound for 0 of 20 does: 16 %."""
+    who = np.repeat(np.arange(20), 3)
+    found = rocch_eer_estimate(
+        np.ones(60), np.zeros(60), target_speakers=who, nontarget_speakers=who, rng=np.random.default_rng(1)
+    )
+    assert (found.value, found.low, found.n) == (0.0, 0.0, 20) and found.high == pytest.approx(0.1611, abs=1e-4)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
+from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap, wilson
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import hull_of_levels
 from personare.metrics.privacy.redraws import level_estimate, speaker_numbers
@@ -88,9 +88,9 @@ def rocch_eer_estimate(
     Traceback (most recent call last):
     personare.core.errors.MetricError: each target trial needs one speaker: 3 scores, speakers []
     >>> print(rocch_eer_estimate([1, 2], [0, 0], target_speakers=["a", "b"], nontarget_speakers=["a", "b"], rng=rng))
-    0 [0, 0] (n=2)
+    0 [0, 0.5] (n=2)
     """
-    return level_estimate(
+    found = level_estimate(
         eer_of_levels,
         targets,
         nontargets,
@@ -101,6 +101,17 @@ def rocch_eer_estimate(
         resamples=resamples,
         level=level,
     )
+    return never_certain(found, level=level)
+
+
+def never_certain(estimate: Estimate, *, level: float = LEVEL) -> Estimate:
+    """Widen the interval of an attacker who made no error: no redraw of such speakers can show one.
+
+    The upper end is Wilson's for no failing speaker among n: few speakers without an error prove little.
+    """
+    if estimate.value > 0 or estimate.high > 0:
+        return estimate
+    return Estimate(0.0, 0.0, min(CARD.bounds[1], wilson(0, estimate.n, level=level).high), estimate.n)
 
 
 def kaldi_eer(targets: ArrayLike, nontargets: ArrayLike) -> float:

@@ -74,7 +74,7 @@ def score_summary(
     chances = dict(zip(before, chance_levels(t, n, [*before.values()], rng=how["rng"]), strict=True))
     found = _joint(t, n, _statistics(dcf_prior, chances["dsys"]), **how)
     findings = [
-        Finding(eer_file.CARD, found["eer"], conditions, chance=chances["eer"]),
+        Finding(eer_file.CARD, eer_file.never_certain(found["eer"]), conditions, chance=chances["eer"]),
         Finding(eer_file.KALDI_CARD, eer_file.kaldi_eer_estimate(t, n, **how), conditions),
         Finding(cllr_file.CARD, found["cllr"], conditions),
         Finding(cllr_file.MIN_CARD, found["min_cllr"], conditions, chance=chances["min_cllr"]),
