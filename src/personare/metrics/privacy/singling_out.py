@@ -10,6 +10,7 @@ exp(-1); that of this very protocol is lower and is given beside it.
 Deviations: conversations are formed once; each draw redraws the people (one order for all predicates, so that smaller
 crowds are part of larger ones) and which conversation is tested in which fold. "A speaker" with K < 10 in footnote 4 is
 read as the enrolled speaker for the threshold; others with fewer conversations meet their tests again in later folds.
+The interval treats the enrolled speakers as a sample and the crowd as given.
 """
 
 from __future__ import annotations
