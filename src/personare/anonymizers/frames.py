@@ -139,10 +139,11 @@ def _ramped(hops: Floats, edges: Floats) -> Floats:
     return within
 
 
-def limited(samples: Floats, *, hop: int) -> Floats:
+def limited(samples: NDArray[np.float32], *, hop: int) -> NDArray[np.float32]:
     """Turn down the peaks of a whole sound that would clip."""
     if not len(samples) or np.abs(samples).max() <= 1.0:
         return samples
     hops = np.zeros(-(-len(samples) // hop) * hop)
     hops[: len(samples)] = samples
-    return np.concatenate(list(_limited([hops.reshape(-1, hop)]))).ravel()[: len(samples)]
+    whole = np.concatenate(list(_limited([hops.reshape(-1, hop)]))).ravel()
+    return whole[: len(samples)].astype(np.float32)

@@ -8,8 +8,8 @@ Deviations: (1) the published code scales the whole file to one peak, which turn
 live; here each frame keeps the energy it had (``match_level``), and peaks above full scale are turned down smoothly.
 (2) Angles are measured against ``pivot_hz``: phi_0 (phi / phi_0)^alpha, phi_0 = 2 pi pivot_hz / rate. The default is
 the frequency where phi = 1 at 16 kHz, the rate of the paper: other rates move the same formants by the same amount.
-(3) ``order`` 20 belongs to 16 kHz and grows with the rate up to 40; a number fixes it. (4) Half a frame of zeros before and
-after the sound gives its first and last samples two frames like all others. (5) Angles are kept below pi when
+(3) ``order`` 20 belongs to 16 kHz and grows with the rate up to 40; a number fixes it. (4) Half a frame of zeros before
+and after the sound gives its first and last samples two frames like all others. (5) Angles are kept below pi when
 alpha > 1. (6) D1's radius is applied to all poles, real ones too. (7) Prediction is by autocorrelation (the paper
 names no method).
 """

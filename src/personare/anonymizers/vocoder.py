@@ -6,6 +6,7 @@ follows the loudness of the original every 5 ms; where the original is silent, i
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,9 @@ Change = Callable[[Speech], Speech]
 
 def _world() -> Any:
     try:
-        import pyworld
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # pyworld asks for its version in a deprecated way
+            import pyworld
     except ImportError:
         raise MissingExtraError("pitch", "the WORLD vocoder") from None
     return pyworld
@@ -74,7 +77,7 @@ def pitch(audio: Audio) -> Floats:
 def revoiced(audio: Audio, change: Change) -> Audio:
     """Take a sound apart, change it, and put it together at its old length and level."""
     refuse_nan(audio)
-    result = np.zeros(len(audio.samples), dtype=np.float64)
+    result = np.zeros(len(audio.samples), dtype=np.float32)
     fade = round(_FADE_S * audio.rate_hz)
     for first, last in _chunks(audio):
         begin, end = max(0, first - fade), last
@@ -82,9 +85,9 @@ def revoiced(audio: Audio, change: Change) -> Audio:
         overlap = first - begin
         rising = np.arange(overlap) / max(overlap, 1)
         part[:overlap] *= rising
-        result[begin:first] *= 1.0 - rising
-        result[begin:end] += part
-    return Audio(limited(result, hop=round(0.01 * audio.rate_hz)).astype(np.float32), audio.rate_hz)
+        result[begin:first] *= (1.0 - rising).astype(np.float32)
+        result[begin:end] += part.astype(np.float32)
+    return Audio(limited(result, hop=round(0.01 * audio.rate_hz)), audio.rate_hz)
 
 
 def refuse_nan(audio: Audio) -> None:
