@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import hum
-from personare.attackers import ecapa, ecapa_graph, graphs, mels, scoring
+from personare.attackers import ecapa, ecapa_graph, ge2e, graphs, mels, scoring
 from personare.attackers.ecapa import Ecapa
 from personare.core import weights
 from personare.core.audio import Audio, read_mono
@@ -31,12 +31,15 @@ def test_a_long_recording_is_heard_in_pieces_of_bounded_size(monkeypatch: pytest
 
 
 def test_a_spoiled_graph_is_made_anew(tmp_path: Path) -> None:
-    place = tmp_path / "graphs" / f"{graphs.fingerprint_of('ecapa', 0)}.onnx"
-    place.parent.mkdir()
-    place.write_bytes(b"half a file")
-    session = graphs.session("ecapa", 0, ecapa_graph.build, 1, tmp_path)
-    assert session.get_outputs()[0].shape[1] == 192
-    assert place.stat().st_size > 80e6
+    """One changed byte among millions must not be listened with."""
+    place = tmp_path / "graphs" / f"{graphs.fingerprint_of('ge2e', 0)}.graph"
+    graphs.session("ge2e", 0, ge2e.build, 1, tmp_path)
+    right = place.read_bytes()
+    for spoiled in (b"half a file", right[:-1000], right[:5000] + bytes([right[5000] ^ 1]) + right[5001:]):
+        place.write_bytes(spoiled)
+        graphs.session.cache_clear()
+        graphs.session("ge2e", 0, ge2e.build, 1, tmp_path)
+        assert place.read_bytes() == right
 
 
 def test_graph_equals_the_published_layers_written_plainly() -> None:

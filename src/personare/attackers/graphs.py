@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,16 +85,23 @@ def session(
 
     ``cache`` is the cache folder (``weights.home()``), an argument so that a changed folder is never served stale.
     """
-    place = cache / "graphs" / f"{fingerprint_of(name, version)}.onnx"
-    if place.is_file():
-        try:
-            return _opened(place.read_bytes(), threads)
-        except WeightsError:  # half a disk, an old library: made anew from the checked weights
-            place.unlink(missing_ok=True)
-    (checkpoint,) = weights.files_of(name).values()
-    encoded = build(load_tensors(checkpoint))
-    write_bytes(place, encoded)
+    place = cache / "graphs" / f"{fingerprint_of(name, version)}.graph"
+    encoded = _kept(place)
+    if encoded is None:
+        (checkpoint,) = weights.files_of(name).values()
+        encoded = build(load_tensors(checkpoint))
+        write_bytes(place, hashlib.sha256(encoded).digest() + encoded)
     return _opened(encoded, threads)
+
+
+def _kept(place: Path) -> bytes | None:
+    """Read a kept graph; one that does not fit the checksum before it is made anew from the checked weights."""
+    try:
+        content = place.read_bytes()
+    except OSError:
+        return None
+    encoded = content[32:]
+    return encoded if content[:32] == hashlib.sha256(encoded).digest() else None
 
 
 def _opened(encoded: bytes, threads: int) -> Any:

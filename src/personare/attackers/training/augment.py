@@ -1,0 +1,67 @@
+"""The same voice in other circumstances: another speed, noise around it, other people talking; nothing but numpy.
+
+An ear that has heard only clean speech learns the room instead of the person. No recorded noise is needed: noise is
+generated, and the babble is made of the other training speakers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.attackers.mels import RATE_HZ
+from personare.core.audio import Audio, resample
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BROWNEST = 2.0  # exponent of the noise's power over frequency: 0 is white, 1 pink, 2 brown
+_QUIET = 1e-6
+
+
+def cropped(samples: NDArray[np.float32], length: int, *, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Cut ``length`` samples out at a random place; what is shorter is repeated first.
+
+    >>> cropped(np.float32([1, 2, 3]), 7, rng=np.random.default_rng(3)).tolist()
+    [3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
+    """
+    if len(samples) < length:
+        samples = np.tile(samples, -(-length // len(samples)) + 1)
+    first = int(rng.integers(len(samples) - length + 1))
+    return samples[first : first + length]
+
+
+def heard_at(samples: NDArray[np.float32], speed: float, length: int) -> NDArray[np.float32]:
+    """Play faster or slower, as a tape would; gives exactly ``length`` samples (at least speed * length go in)."""
+    if speed == 1.0:
+        return samples[:length]
+    played = resample(Audio(np.ascontiguousarray(samples), round(speed * RATE_HZ)), RATE_HZ).samples
+    return np.pad(played[:length], (0, max(0, length - len(played))))
+
+
+def coloured_noise(length: int, *, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Generate noise between white and brown, of level 1."""
+    exponent = rng.uniform(0, BROWNEST)
+    spectrum = np.fft.rfft(rng.standard_normal(length))
+    spectrum[1:] *= np.arange(1, len(spectrum)) ** (-exponent / 2)
+    spectrum[0] = 0
+    noise = np.fft.irfft(spectrum, length)
+    return (noise / max(level(noise), _QUIET)).astype(np.float32)
+
+
+def babble(voices: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Let people talk at once, each alike loud, together of level 1; silence stays silent."""
+    total = np.sum([voice / max(level(voice), _QUIET) for voice in voices], axis=0)
+    return (total / max(level(total), _QUIET)).astype(np.float32)
+
+
+def level(samples: NDArray[np.float32]) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
+
+
+def with_noise(samples: NDArray[np.float32], noise: NDArray[np.float32], snr_db: float) -> NDArray[np.float32]:
+    """Add noise of level 1 so that the voice is ``snr_db`` louder than it."""
+    return samples + np.float32(level(samples) * 10 ** (-snr_db / 20)) * noise
