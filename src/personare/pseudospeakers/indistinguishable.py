@@ -1,0 +1,77 @@
+"""K2, voice-indistinguishability: chance that hides how near a voice is, with a bound one can state.
+
+Pr{y | x} ~ exp(-eps/2 d(x, y))  over a fixed list of voices y,  d(x, y) = arccos(cos(x, y)) / pi   (angle, 0 to 1)
+Pr{y | x} / Pr{y | x'} <= exp(eps d(x, x'))  for every y and any two speakers x, x'        [han2020indistinguishability]
+
+A small eps hides more: at eps = 1 any answer is at most e = 2.7 times as likely for one speaker as for any other. Each
+further answer for the same speaker adds its eps. Nearby voices are preferred: a large eps gives voices like the own.
+Deviations: eps is halved inside, as the normaliser depends on x too: so the stated eps is the true bound. The list is
+mixed from the pool (``mix`` 1: the pool itself, as in the paper, that is real people).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from personare.core.errors import ConfigError
+from personare.pseudospeakers.blends import blend
+from personare.pseudospeakers.choice import check_mix
+from personare.pseudospeakers.farthest import Voices
+from personare.pseudospeakers.recipe import Asked, Recipe
+from personare.pseudospeakers.vectors import angles
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Indistinguishable(Recipe[Voices]):
+    """Chosen from a list with a probability that falls with the angle, under a stated privacy bound (K2).
+
+    Parameters
+    ----------
+    epsilon : the bound: any two speakers' odds of any answer differ at most by exp(epsilon * angle), angle 0 to 1.
+    voices : how many voices the list holds for each gender.
+    mix : how many voices of the pool each is mixed of; 1 takes the pool itself, that is real people.
+    """
+
+    name: ClassVar[str] = "k2"
+    learnt: ClassVar[type] = Voices
+
+    epsilon: float = 1.0
+    voices: int = 1000
+    mix: int = 3
+
+    def __post_init__(self) -> None:
+        check_mix(self.name, self.mix)
+        if not self.epsilon > 0 or not np.isfinite(self.epsilon):
+            raise ConfigError(f"k2: epsilon must be a positive number, not {self.epsilon}")
+        if self.voices < 2:
+            raise ConfigError(f"k2: voices must be at least 2, not {self.voices}")
+
+    @property
+    def fewest(self) -> int:
+        """Enough to mix one voice and to have others."""
+        return self.mix + 1
+
+    def learn(self, vectors: Floats, rng: np.random.Generator) -> Voices:
+        """Make the list; it never depends on the speakers who are hidden later."""
+        kept = vectors.astype(np.float32)
+        return Voices(kept if self.mix == 1 else blend(kept, self.voices, mix=self.mix, rng=rng).astype(np.float32))
+
+    def invent(self, asked: Asked[Voices]) -> Floats:
+        """Draw from the list."""
+        chances = probabilities(asked.vector, asked.voices.vectors, epsilon=self.epsilon)
+        chosen: NDArray[np.float32] = asked.voices.vectors[int(asked.rng.choice(len(chances), p=chances))]
+        return chosen.astype(np.float64)
+
+
+def probabilities(vector: NDArray[np.float64], voices: NDArray[np.float32], *, epsilon: float) -> Floats:
+    """Probability of every voice of the list [n] for this speaker [d] (exponential mechanism)."""
+    weights = -0.5 * epsilon * angles(vector[None], voices)[0]
+    chances = np.exp(weights - weights.max())
+    result: Floats = chances / chances.sum()
+    return result

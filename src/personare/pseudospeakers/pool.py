@@ -1,0 +1,111 @@
+"""The pool: vectors of real people from which invented voices are learnt, with their genders where known."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.core.embedding_files import read_embeddings
+from personare.core.errors import TableError
+from personare.core.files import atomic_path
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SPELLINGS = {"female": "f", "male": "m", "nonbinary": "x", "unknown": "", "none": ""}
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Voices to learn from: ``vectors`` float32 [n, d]; ``genders`` (f, m, x or empty) and ``ids`` [n] or nothing.
+
+    ``ids`` name the person behind a vector; they may repeat, and are only needed to average or hold out people.
+    """
+
+    vectors: NDArray[np.float32]
+    genders: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        vectors = np.asarray(self.vectors)
+        if vectors.ndim != 2 or 0 in vectors.shape:
+            raise TableError(f"a pool holds vectors [voices, dimensions], not {list(vectors.shape)}")
+        if not np.isfinite(vectors).all():
+            row = int((~np.isfinite(vectors).all(axis=1)).argmax())
+            raise TableError(f"a pool holds finite numbers only; vector {row} has NaN or infinity: leave it out")
+        for name, column in (("genders", self.genders), ("ids", self.ids)):
+            if len(column) not in (0, len(vectors)):
+                raise TableError(f"a pool of {len(vectors)} vectors needs as many {name}, not {len(column)}")
+        object.__setattr__(self, "vectors", np.ascontiguousarray(vectors, dtype=np.float32))
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @property
+    def groups(self) -> Mapping[str, NDArray[np.float32]]:
+        """The vectors of each gender; those without any are the group ''."""
+        if not self.genders:
+            return {"": self.vectors}
+        column = np.array(self.genders)
+        return {gender: self.vectors[column == gender] for gender in sorted(set(self.genders))}
+
+    def rows(self, which: NDArray[np.int64]) -> Pool:
+        """Keep these rows only."""
+        genders = tuple(self.genders[i] for i in which) if self.genders else ()
+        return Pool(self.vectors[which], genders, tuple(self.ids[i] for i in which) if self.ids else ())
+
+    def people(self) -> Pool:
+        """Average the vectors of each person (``ids``), one row per person and gender.
+
+        >>> pool = Pool(np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]], np.float32), ids=("anna", "anna", "bela"))
+        >>> pool.people().vectors.tolist()
+        [[0.5, 0.5], [5.0, 5.0]]
+        """
+        if not self.ids:
+            raise TableError("a pool without ids cannot be averaged per person; give each vector's speaker")
+        genders = self.genders or ("",) * len(self)
+        names = sorted(set(zip(self.ids, genders, strict=True)))
+        place = {name: i for i, name in enumerate(names)}
+        owner = np.array([place[name] for name in zip(self.ids, genders, strict=True)])
+        sums = np.zeros((len(names), self.vectors.shape[1]))
+        np.add.at(sums, owner, self.vectors.astype(np.float64))
+        means = (sums / np.bincount(owner)[:, None]).astype(np.float32)
+        return Pool(means, tuple(g for _, g in names) if self.genders else (), tuple(i for i, _ in names))
+
+
+def read_pool(path: Path) -> Pool:
+    """Read a pool: vectors with ``speakers`` (npz, Parquet, Kaldi) and, in an npz, ``genders`` [n] where known."""
+    table = read_embeddings(path)
+    genders = _genders(path) if path.suffix == ".npz" else ()
+    if len(genders) not in (0, len(table.vectors)):
+        raise TableError(f"{path}: {len(table.vectors)} vectors, but {len(genders)} genders")
+    return Pool(table.vectors, genders, tuple(table.speakers))
+
+
+def write_pool(pool: Pool, path: Path) -> None:
+    """Write a pool as npz, in the form ``read_pool`` reads; voices without a name are numbered."""
+    speakers = pool.ids or tuple(f"voice-{row}" for row in range(len(pool)))
+    arrays = {"vectors": pool.vectors, "speakers": np.array(speakers, dtype=str)}
+    if pool.genders:
+        arrays["genders"] = np.array(pool.genders, dtype=str)
+    with atomic_path(path) as part, part.open("wb") as stream:
+        np.savez(stream, allow_pickle=False, **arrays)
+
+
+def _genders(path: Path) -> tuple[str, ...]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            name = next((n for n in ("genders", "gender") if n in archive.files), None)
+            words = [] if name is None else [str(g).strip().lower() for g in archive[name].tolist()]
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise TableError(f"{path}: genders cannot be read ({str(error).splitlines()[0]})") from None
+    found = tuple(_SPELLINGS.get(word, word) for word in words)
+    odd = sorted(set(found) - {"f", "m", "x", ""})
+    if odd:
+        raise TableError(f"{path}: gender '{odd[0]}' is not known; write f, m, x or nothing")
+    return found

@@ -1,0 +1,96 @@
+"""A2, singular-value modification: the speaker's place among similar voices, rebuilt among the least similar ones.
+
+The pool is clustered. A cluster's matrix is X = U S V' (one row of U per voice). A speaker x near cluster a
+has the row u = x V_a / S_a; with the target t, the cluster whose centroid is least similar to x,
+
+x* = u_r S_t,r V_t,r'      keeping the r largest singular values, a set share of the non-zero ones
+                                                      [mawalim2020singular; tomashenko2022voiceprivacy, sec. 3.2.1 (A2)]
+
+Without chance: the same x gives the same x*, and who knows the pool can search for x. Hence no protection by itself.
+Deviations: the paper modifies the matrix of a speaker's many utterances; with one vector per speaker, the row is taken
+from the cluster the speaker is nearest to. The share kept is ours, as are signs (each axis points to its mean).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from personare.core.errors import ConfigError
+from personare.pseudospeakers.clusters import cluster
+from personare.pseudospeakers.recipe import Asked, Recipe
+from personare.pseudospeakers.vectors import cosines, unit
+
+Floats = NDArray[np.float64]
+
+_FEWEST_IN_CLUSTER = 4
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredVoices:
+    """``centres`` [C, d]; for each cluster the r largest singular ``values`` [C, r] and their ``axes`` [C, r, d]."""
+
+    centres: Floats
+    values: Floats
+    axes: Floats
+
+
+@dataclass(frozen=True)
+class SingularValues(Recipe[ClusteredVoices]):
+    """The speaker's place among similar voices, rebuilt among the least similar cluster of the pool (A2).
+
+    Parameters
+    ----------
+    clusters : into how many clusters the voices of a gender fall, at most.
+    kept : share of the non-zero singular values that are kept.
+    """
+
+    name: ClassVar[str] = "a2"
+    learnt: ClassVar[type] = ClusteredVoices
+    dissimilar: ClassVar[bool] = True
+    by_chance: ClassVar[bool] = False
+
+    clusters: int = 8
+    kept: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.clusters < 2:
+            raise ConfigError(f"a2: clusters must be at least 2, not {self.clusters}")
+        if not 0 < self.kept <= 1:
+            raise ConfigError(f"a2: kept is a share within 0..1, not {self.kept}")
+
+    @property
+    def fewest(self) -> int:
+        """Enough for two clusters."""
+        return 4 * _FEWEST_IN_CLUSTER
+
+    def learn(self, vectors: Floats, rng: np.random.Generator) -> ClusteredVoices:
+        """Cluster by direction, drop clusters too small to span anything, and decompose each."""
+        count = min(self.clusters, len(vectors) // (2 * _FEWEST_IN_CLUSTER))
+        labels = cluster(unit(vectors), count, rng=rng).labels
+        members = [vectors[labels == c] for c in range(count) if (labels == c).sum() >= _FEWEST_IN_CLUSTER]
+        if len(members) < 2:
+            raise ConfigError("a2 found only one cluster of voices; take a larger or more varied pool")
+        parts = [np.linalg.svd(m, full_matrices=False) for m in members]
+        full = min(int((s > 1e-9 * s[0]).sum()) for _, s, _ in parts)
+        r = max(1, round(self.kept * full))
+        signs = [np.where(u[:, :r].sum(axis=0) < 0, -1.0, 1.0) for u, _, _ in parts]
+        axes = np.stack([sign[:, None] * v[:r] for sign, (_, _, v) in zip(signs, parts, strict=True)])
+        # a row of U shrinks with the number of rows: compare clusters of different size per voice
+        values = np.stack([s[:r] / np.sqrt(len(m)) for m, (_, s, _) in zip(members, parts, strict=True)])
+        return ClusteredVoices(np.stack([m.mean(axis=0) for m in members]), values, axes)
+
+    def invent(self, asked: Asked[ClusteredVoices]) -> Floats:
+        """Move the speaker's row from the most similar cluster to the least similar one."""
+        likeness = cosines(asked.vector[None], asked.voices.centres)[0]
+        return moved(asked.vector, asked.voices, int(likeness.argmax()), int(likeness.argmin()))
+
+
+def moved(vector: Floats, voices: ClusteredVoices, home: int, target: int) -> Floats:
+    """Rebuild a vector [d] of cluster ``home`` with the singular values and axes of cluster ``target``."""
+    row = voices.axes[home] @ vector / voices.values[home]
+    rebuilt: Floats = (row * voices.values[target]) @ voices.axes[target]
+    return rebuilt

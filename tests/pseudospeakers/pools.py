@@ -1,0 +1,37 @@
+"""Pools for the tests: invented ones (clouds around two genders) and the real x-vectors beside the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from personare.pseudospeakers.pool import Pool
+
+DIMENSION = 192
+SETTINGS: dict[str, dict[str, object]] = {"b1": {"farthest": 40, "average": 20}, "keyed": {"voices": 300}}
+
+
+def clouds(each: int = 120, *, d: int = DIMENSION, seed: int = 0, offset: float = 0.4) -> Pool:
+    """Voices of two genders: six clouds each around the gender's mean, all a little to one side of zero."""
+    rng = np.random.default_rng(seed)
+    shared = offset * rng.standard_normal(d)
+    scales = np.exp(0.5 * rng.standard_normal(d))
+    parts, genders = [], []
+    for gender in ("f", "m"):
+        middle = shared + 0.5 * rng.standard_normal(d)
+        centres = middle + 0.5 * rng.standard_normal((6, d))
+        parts.append(centres[rng.integers(6, size=each)] + scales * rng.standard_normal((each, d)))
+        genders += [gender] * each
+    return Pool(np.concatenate(parts).astype(np.float32), tuple(genders))
+
+
+def golden(shared_folder: Path, kind: str = "orig") -> Pool:
+    """The trial x-vectors of VoicePrivacy 2020 with genders and speakers: 1496 x 512."""
+    vectors, genders, ids = [], [], []
+    for gender in ("f", "m"):
+        with np.load(shared_folder / "golden" / "vpc2020" / f"xvectors_trial_{gender}_{kind}.npz") as archive:
+            vectors.append(archive["vector"])
+            ids += [str(s) for s in archive["speaker"]]
+        genders += [gender] * len(vectors[-1])
+    return Pool(np.concatenate(vectors), tuple(genders), tuple(ids))

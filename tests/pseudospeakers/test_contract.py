@@ -1,0 +1,160 @@
+"""What every pseudo-speaker generator promises, whatever its method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from personare.core.errors import ConfigError, PersonareError, TableError
+from personare.core.protocols import PseudoSpeaker
+from personare.pseudospeakers import PSEUDOSPEAKERS, pseudospeaker
+from personare.pseudospeakers.comparing import hold_out, smallest_distance, within_gender
+from personare.pseudospeakers.pool import Pool
+from personare.pseudospeakers.recipe import Fitted, Recipe
+from personare.pseudospeakers.saving import load, save
+from personare.pseudospeakers.vectors import cosines
+from pseudospeakers.pools import DIMENSION, SETTINGS, clouds
+
+NAMES = PSEUDOSPEAKERS.names()
+POOL, ORIGINALS = hold_out(clouds(150), share=0.2, most=40, rng=np.random.default_rng(5))
+_FITTED: dict[tuple[str, str], Fitted[Any]] = {}
+
+pytestmark = pytest.mark.parametrize("name", NAMES)
+
+
+def recipe(name: str, **more: Any) -> Recipe[Any]:
+    return pseudospeaker(name, **{**SETTINGS.get(name, {}), **more})
+
+
+def fitted(name: str, gender: str = "same") -> Fitted[Any]:
+    """Fit once per wish for the whole file."""
+    if (name, gender) not in _FITTED:
+        _FITTED[name, gender] = recipe(name, gender=gender).fit(POOL, rng=np.random.default_rng(1))
+    return _FITTED[name, gender]
+
+
+def voices(generator: PseudoSpeaker, originals: Pool = ORIGINALS, seed: int = 100) -> NDArray[np.float32]:
+    rows = zip(originals.vectors, originals.genders, strict=True)
+    return np.stack([generator(v, rng=np.random.default_rng([seed, i]), gender=g) for i, (v, g) in enumerate(rows)])
+
+
+def test_shape_and_type_are_kept_and_all_is_finite(name: str) -> None:
+    generator = fitted(name)
+    assert isinstance(generator, PseudoSpeaker)
+    for kind in (np.float32, np.float64):
+        given = ORIGINALS.vectors[0].astype(kind)
+        before = given.copy()
+        voice = generator(given, rng=np.random.default_rng(0), gender="f")
+        assert voice.shape == (DIMENSION,)
+        assert voice.dtype == kind
+        assert np.isfinite(voice).all()
+        assert (given == before).all(), "the original is not changed"
+
+
+def test_a_vector_of_zeros_and_a_huge_one_survive(name: str) -> None:
+    for given in (np.zeros(DIMENSION, np.float32), np.full(DIMENSION, 1e6, np.float32)):
+        assert np.isfinite(fitted(name)(given, rng=np.random.default_rng(0), gender="m")).all()
+
+
+def test_the_same_chance_gives_the_same_voice_and_another_another(name: str) -> None:
+    first, again, other = (voices(fitted(name), seed=s) for s in (1, 1, 2))
+    assert (first == again).all()
+    assert (first == other).all() != recipe(name).by_chance
+
+
+def test_fitting_is_deterministic(name: str) -> None:
+    again = recipe(name).fit(POOL, rng=np.random.default_rng(1))
+    assert (voices(fitted(name)) == voices(again)).all()
+
+
+def test_unlike_the_original_where_promised_and_never_more_alike_than_strangers(name: str) -> None:
+    likeness = cosines(voices(fitted(name)), ORIGINALS.vectors)
+    genders = np.array(ORIGINALS.genders)
+    others = (genders[:, None] == genders) & ~np.eye(len(genders), dtype=bool)
+    own, others_mean = np.diagonal(likeness), likeness[others].mean()
+    if name == "copy":
+        assert own.min() > 0.999999
+    elif recipe(name).dissimilar:
+        assert own.mean() < within_gender(POOL.vectors, POOL.genders).mean(), "less alike than two strangers are"
+        assert own.mean() < others_mean - 0.02, "less like this original than like others"
+    else:
+        assert abs(own.mean() - others_mean) < 0.04, "chosen without looking at the original"
+
+
+def test_nobody_of_the_pool_is_given_away(name: str) -> None:
+    if name == "copy":
+        pytest.skip("a copy gives the speaker's own voice")
+    invented = voices(fitted(name))
+    spread = float(np.linalg.norm(POOL.vectors - POOL.vectors.mean(axis=0), axis=1).mean())
+    nearest = smallest_distance(invented, POOL.vectors) / spread
+    assert nearest > 0.2, f"an invented voice lies {nearest:.3f} of a typical deviation from a person of the pool"
+
+
+@pytest.mark.parametrize("wish", ["same", "cross"])
+def test_gender_is_kept_or_crossed_as_asked(name: str, wish: str) -> None:
+    if name == "copy" and wish == "cross":
+        with pytest.raises(ConfigError, match="copied voice keeps its gender"):
+            recipe(name, gender=wish)
+        return
+    invented = voices(fitted(name, wish))
+    centres = np.stack([POOL.groups[g].mean(axis=0) for g in ("f", "m")])
+    heard = np.array(["f", "m"])[cosines(invented, centres).argmax(axis=1)]
+    expected = np.array(ORIGINALS.genders)
+    assert ((heard == expected) == (wish == "same")).mean() >= 0.95
+
+
+def test_without_a_gender_both_are_given_and_crossing_needs_one(name: str) -> None:
+    generator = fitted(name)
+    assert np.isfinite(generator(ORIGINALS.vectors[0], rng=np.random.default_rng(0))).all()
+    with pytest.raises(ConfigError, match="no voices of the same gender for a speaker of gender 'x'"):
+        generator(ORIGINALS.vectors[0], rng=np.random.default_rng(0), gender="x")
+    if name != "copy":
+        with pytest.raises(ConfigError, match="needs the speaker's gender"):
+            fitted(name, "cross")(ORIGINALS.vectors[0], rng=np.random.default_rng(0))
+
+
+def test_a_saved_generator_gives_the_same_voices_to_the_last_bit(name: str, tmp_path: Path) -> None:
+    save(fitted(name), tmp_path / "fitted.npz")
+    with np.load(tmp_path / "fitted.npz", allow_pickle=False) as archive:
+        assert all(archive[array].dtype != object for array in archive.files)
+    again = load(tmp_path / "fitted.npz")
+    assert again.recipe == fitted(name).recipe
+    assert (voices(fitted(name)) == voices(again)).all()
+
+
+def test_a_pool_too_small_is_one_clear_line(name: str) -> None:
+    few = Pool(POOL.vectors[:1], ("f",))
+    if name == "copy":
+        assert recipe(name).fit(few, rng=np.random.default_rng(0)).dimension == DIMENSION
+        return
+    with pytest.raises(
+        ConfigError, match=rf"^{name} needs at least \d+ voices of gender 'f', the pool holds 1; "
+    ) as caught:
+        recipe(name).fit(few, rng=np.random.default_rng(0))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda v: v[:-1], lambda v: v[None], lambda v: np.where(np.arange(len(v)) == 3, np.nan, v)]
+)
+def test_wrong_vectors_are_refused(name: str, spoil: Callable[[Any], Any]) -> None:
+    with pytest.raises(TableError, match=f"^{name} "):
+        fitted(name)(spoil(ORIGINALS.vectors[0]), rng=np.random.default_rng(0), gender="f")
+
+
+def test_a_pool_without_genders_works_when_none_is_asked_for(name: str) -> None:
+    plain = Pool(POOL.vectors)
+    generator = recipe(name).fit(plain, rng=np.random.default_rng(0))
+    assert np.isfinite(generator(ORIGINALS.vectors[0], rng=np.random.default_rng(0))).all()
+    with pytest.raises(PersonareError, match="gender 'f'"):
+        generator(ORIGINALS.vectors[0], rng=np.random.default_rng(0), gender="f")
+
+
+def test_unknown_parameters_are_refused_with_a_suggestion(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} has no parameter 'gendre'; did you mean 'gender'"):
+        pseudospeaker(name, gendre="same")
