@@ -16,6 +16,7 @@ from personare.core.errors import ConfigError, MissingExtraError
 from personare.core.findings import Finding
 from personare.core.tables import Corpus
 from personare.engine import Here
+from personare.listeners.affect import Affect, fit_affect
 from personare.listeners.memory import forget, remembered
 from personare.studies.listen import as_json, listen, table_rows
 from personare.studies.listening import ListenWork
@@ -159,3 +160,25 @@ def test_one_speaker_has_no_interval(small_corpus: Path) -> None:
     found = listen(alone, ListenWork(("stoi",)), engine=Here())
     assert table_rows(found)[1][0][3] == "-"
     assert as_json(found)["findings"][0]["low"] is None
+
+
+def test_feeling_of_identical_audio_agrees_and_needs_a_model(small_corpus: Path, tmp_path: Path) -> None:
+    pairs = pairs_of(small_corpus)
+    batch = [read_mono(Path(path)) for path in pairs.frame["audio"]]
+    model = tmp_path / "model.json"
+    ratings = [[float(i)] for i in range(len(batch))]
+    fit_affect(batch, ratings, outputs=["arousal"], trained_on="hums").save(model)
+    found = listen(pairs, ListenWork(("affect",), affect=Affect(model)), engine=Here()).findings
+    assert found[0].metric.name == "ccc"
+    assert found[0].estimate.value == pytest.approx(1)
+    assert found[0].conditions == {"of": "arousal"}
+    with pytest.raises(ConfigError, match="need each other"):
+        ListenWork(("affect",))
+    told = CliRunner().invoke(
+        app, ["listen", str(small_corpus), str(small_corpus), "--measures", "affect", "--affect", str(model), "--json"]
+    )
+    assert json.loads(told.stdout)["findings"][0]["title"] == "Concordance correlation CCC"
+    wrong = CliRunner().invoke(
+        app, ["listen", str(small_corpus), str(small_corpus), "--measures", "affect", "--affect", "model.pt"]
+    )
+    assert isinstance(wrong.exception, ConfigError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -17,6 +18,8 @@ def listen(
     ),
     recognizers: str = typer.Option("moonshine", metavar="NAME,NAME", help="Ears for words: moonshine, whisper."),
     tracker: str = typer.Option("pitch", help="Ear for pitch: pitch (WORLD) or pitch-swift (neural)."),
+    affect: Path | None = typer.Option(None, metavar="FILE", help="Your own model of feeling: .json or .onnx."),
+    outputs: str = typer.Option("", metavar="NAME,NAME", help="What the outputs of a .onnx model are called."),
     key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
     seed: int = typer.Option(1, help="Chooses the redraws behind the intervals."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
@@ -36,11 +39,13 @@ def listen(
     import json
 
     from personare.engine import engine_for
+    from personare.listeners import listener
     from personare.studies import listen as study
     from personare.studies.evaluate import read_pair
     from personare.studies.listening import ListenWork
 
-    work = ListenWork(_names(measures), _names(recognizers), tracker, remember)
+    feeling: Any = None if affect is None else listener("affect", model=affect, outputs=_names(outputs))
+    work = ListenWork(_names(measures), _names(recognizers), tracker, remember, feeling)
     work.check()
     pairs, recipe, _ = read_pair(original, anonymized, key)
     with show.progress("listening", len(pairs.frame)) as tick:

@@ -20,6 +20,9 @@ BUILTIN = {
     "pitch": "personare.listeners.pitch:WorldPitch",
     "pitch-swift": "personare.listeners.swift_pitch:SwiftPitch",
     "dnsmos": "personare.listeners.dnsmos:Dnsmos",
+    "paralinguistics": "personare.listeners.paralinguistics:Paralinguistics",
+    "attributes": "personare.listeners.attributes:Attributes",
+    "affect": "personare.listeners.affect:Affect",
 }
 COMPARED = {
     "pesq": "personare.listeners.pesq:Pesq",

@@ -6,9 +6,10 @@ and costs about thirty times as much. [morise2016world]
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -34,13 +35,13 @@ class WorldPitch:
     Parameters
     ----------
     method : ``dio`` (with StoneMask) or ``harvest``.
-    lowest_hz, highest_hz : range of pitch that is looked for.
+    lowest_hz, highest_hz : range of pitch that is looked for (75 to 500 Hz is VoicePrivacy's); sound below it is cut.
     step_s : time from frame to frame; frame i lies at i * step_s, whatever the sample rate.
     """
 
     method: Literal["dio", "harvest"] = "dio"
-    lowest_hz: float = 60.0
-    highest_hz: float = 600.0
+    lowest_hz: float = 75.0
+    highest_hz: float = 500.0
     step_s: float = 0.01
 
     def __post_init__(self) -> None:
@@ -60,17 +61,33 @@ class WorldPitch:
         frames = frame_count(audio, self.step_s)
         if audio.duration_s < SHORTEST_S or is_silent(audio):
             return np.zeros(frames)
-        try:
-            import pyworld
-        except ImportError:
-            raise MissingExtraError("pitch", "the listener 'pitch'") from None
-        samples = audio.samples.astype(np.float64)
+        pyworld = _pyworld()
+        samples = _without_hum(audio, below_hz=0.95 * self.lowest_hz)
         options = {"f0_floor": self.lowest_hz, "f0_ceil": self.highest_hz, "frame_period": 1000 * self.step_s}
         estimate = pyworld.dio if self.method == "dio" else pyworld.harvest
         track, times = estimate(samples, audio.rate_hz, **options)
         if self.method == "dio":
             track = pyworld.stonemask(samples, track, times, audio.rate_hz)
         return _fitted(np.asarray(track, np.float64), frames)
+
+
+def _pyworld() -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # it asks setuptools for its own version, in a way of the past
+            import pyworld
+    except ImportError:
+        raise MissingExtraError("pitch", "the listener 'pitch'") from None
+    return pyworld
+
+
+def _without_hum(audio: Audio, *, below_hz: float) -> NDArray[np.float64]:
+    """Take away what lies below any voice: DIO follows the hum of the mains (50 or 60 Hz) where a recording has it."""
+    from scipy.signal import butter, sosfiltfilt
+
+    steep = butter(6, below_hz, btype="highpass", fs=audio.rate_hz, output="sos")
+    clean: NDArray[np.float64] = np.ascontiguousarray(sosfiltfilt(steep, audio.samples.astype(np.float64), padlen=0))
+    return clean
 
 
 def _fitted(track: NDArray[np.float64], frames: int) -> NDArray[np.float64]:

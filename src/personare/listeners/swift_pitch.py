@@ -36,8 +36,8 @@ class SwiftPitch:
     threads : processor threads the model may use.
     """
 
-    lowest_hz: float = 60.0
-    highest_hz: float = 600.0
+    lowest_hz: float = 75.0
+    highest_hz: float = 500.0
     voiced_from: float = 0.5
     step_s: float = 0.01
     threads: int = 1

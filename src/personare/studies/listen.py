@@ -17,6 +17,7 @@ from personare.core.seeding import Key, rng_for
 from personare.engine import Engine, Result
 from personare.listeners.normalize import Normalizer
 from personare.metrics import card
+from personare.metrics.utility.concordance import ccc_estimate
 from personare.metrics.utility.quality import mean_estimate
 from personare.metrics.utility.wer import wer_estimate, word_errors
 from personare.studies.listening import HeardPair, ListenWork, SoundPair
@@ -73,6 +74,7 @@ def listen(
     total = len(pairs.frame) + len(pairs.missing)
     texts = _texts(pairs)
     findings = [*_words(heard, texts, work, normalizer or Normalizer(), key, total), *_numbers(heard, key, total)]
+    findings += _affect(heard, key, total)
     return Listening(tuple(findings), tuple(failures), tuple(_notes(texts, total, work)))
 
 
@@ -110,9 +112,20 @@ def _words(
             yield Finding(card("wer"), estimate, conditions, failed=total - len(rows))
 
 
+def _affect(heard: Sequence[Row], key: Key, total: int) -> Iterator[Finding]:
+    """Concordance of every output of the model of feeling, before and after."""
+    names = dict.fromkeys(n.split("|")[1] for _, got in heard for n in got.numbers if n.startswith("affect|"))
+    for name in names:
+        sides = (f"affect|{name}|original", f"affect|{name}|anonymized")
+        rows = [(pair.speaker, *(got.numbers[s] for s in sides)) for pair, got in heard if sides[0] in got.numbers]
+        speakers, before, after = zip(*rows, strict=True)
+        estimate = ccc_estimate(before, after, speakers=speakers, rng=rng_for(key, "affect", name))
+        yield Finding(card("ccc"), estimate, {"of": name}, failed=total - len(rows))
+
+
 def _numbers(heard: Sequence[Row], key: Key, total: int) -> Iterator[Finding]:
     """Means over utterances of every other number, in the order they were measured."""
-    names = dict.fromkeys(name for _, got in heard for name in got.numbers)
+    names = dict.fromkeys(name for _, got in heard for name in got.numbers if not name.startswith("affect|"))
     for name in names:
         rows = [(pair.speaker, got.numbers[name]) for pair, got in heard if name in got.numbers]
         metric, _, condition = name.partition("|")
@@ -143,7 +156,7 @@ def table_rows(found: Listening) -> tuple[list[str], list[list[str]]]:
 def _row(finding: Finding) -> list[str]:
     e, conditions = finding.estimate, finding.conditions
     percent = finding.metric.name in ("wer", "voicing_error")
-    words = [str(conditions[k]) for k in ("speech", "frames", "by") if k in conditions]
+    words = [str(conditions[k]) for k in ("speech", "frames", "by", "of") if k in conditions]
     value, low, high = (f"{100 * v:.1f} %" if percent else f"{v:.3f}" for v in (e.value, e.low, e.high))
     interval = "-" if math.isnan(e.low) else f"{low} to {high}"
     of = ", ".join(words) or "anonymized beside original"

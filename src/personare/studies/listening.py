@@ -14,12 +14,13 @@ from personare.core.audio import Audio, read_mono
 from personare.core.errors import ConfigError, MissingExtraError, PersonareError, did_you_mean
 from personare.core.weights import files_of
 from personare.listeners import COMPARISONS, comparison, listener
+from personare.listeners.affect import Affect
 from personare.listeners.memory import remembered
 from personare.metrics.utility.pitch import f0_spearman, pitch_correlation
 from personare.metrics.utility.voicing import voicing_error
 
 # measure -> library it needs and the extra that brings it
-NEEDS = {
+NEEDS: dict[str, tuple[str | None, str]] = {
     "words": ("jiwer", "asr"),
     "pitch": ("pyworld", "pitch"),
     "pesq": ("pesq", "quality"),
@@ -27,6 +28,7 @@ NEEDS = {
     "estoi": ("pystoi", "quality"),
     "visqol": ("visqol", "quality"),
     "dnsmos": ("speechmos", "quality"),
+    "affect": (None, ""),
 }
 USUAL = ("words", "pitch", "pesq", "stoi", "estoi", "dnsmos")
 RECOGNIZERS = {"moonshine": None, "whisper": "faster_whisper"}
@@ -61,7 +63,7 @@ class ListenWork:
     Parameters
     ----------
     measures : names out of ``NEEDS``.
-    recognizers : listeners for words; tracker : listener for pitch.
+    recognizers : listeners for words; tracker : listener for pitch; affect : the user's own model of feeling.
     remember : keep what was heard in the cache folder, so that a second run is quick.
     """
 
@@ -69,6 +71,7 @@ class ListenWork:
     recognizers: tuple[str, ...] = ("moonshine",)
     tracker: str = "pitch"
     remember: bool = True
+    affect: Affect | None = None
 
     def __post_init__(self) -> None:
         for what, known, names in (
@@ -79,6 +82,10 @@ class ListenWork:
             for name in names:
                 if name not in known:
                     raise ConfigError(f"no {what} '{name}'; {did_you_mean(name, known)}")
+        if ("affect" in self.measures) != (self.affect is not None):
+            raise ConfigError(
+                "the measure 'affect' and a model of feeling need each other: --measures affect --affect FILE"
+            )
         if not self.measures:
             raise ConfigError(f"nothing to measure; choose from: {', '.join(NEEDS)}")
 
@@ -86,6 +93,8 @@ class ListenWork:
         """Say now what is not installed or not fetched, not once for each utterance."""
         for measure in self.measures:
             _check_library(*NEEDS[measure], f"the measure '{measure}'")
+        if self.affect is not None:
+            self.affect.check()
         if "pitch" in self.measures:
             _check_library(TRACKERS[self.tracker], "pitch", f"the listener '{self.tracker}'")
         if "words" in self.measures:
@@ -120,6 +129,11 @@ class ListenWork:
     def _numbers(self, measure: str, original: Audio, anonymized: Audio) -> dict[str, float]:
         if measure == "pitch":
             return self._pitch(original, anonymized)
+        if self.affect is not None and measure == "affect":
+            ear = self.affect
+            sides = {"original": original, "anonymized": anonymized}
+            heard = {s: self._memory(ear.fingerprint, (a,), lambda a=a: ear([a])[0]) for s, a in sides.items()}
+            return {f"affect|{name}|{s}": value for s, values in heard.items() for name, value in values.items()}
         if measure == "dnsmos":
             plain = lambda o: {"": o.overall, "_speech": o.speech, "_background": o.background}  # noqa: E731
             before, after = (self._heard("dnsmos", sound, plain) for sound in (original, anonymized))

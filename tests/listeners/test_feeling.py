@@ -1,0 +1,173 @@
+"""How something is said: numbers that follow the sound, guesses marked as guesses, feeling by one's own model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from conftest import hum
+from personare.core.audio import Audio, read_mono, resample
+from personare.core.errors import AudioError, ConfigError, WeightsError
+from personare.listeners import listener
+from personare.listeners.affect import Affect, fit_affect, fit_affect_classes
+from personare.listeners.attributes import Attributes
+from personare.listeners.linear import Line, fit_classes, fit_values
+from personare.listeners.paralinguistics import NAMES, Paralinguistics
+from personare.metrics.utility.concordance import ccc
+
+pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
+
+
+def named(audio: Audio) -> dict[str, float]:
+    return dict(zip(NAMES, Paralinguistics()([audio])[0].tolist(), strict=True))
+
+
+def test_numbers_follow_the_sound() -> None:
+    low, high = named(hum(1, f0_hz=110.0)), named(hum(1, f0_hz=220.0))
+    assert high["pitch_median"] - low["pitch_median"] == pytest.approx(12, abs=0.2)
+    assert low["voiced_share"] > 0.8
+    assert low["loudness_peaks_per_s"] == pytest.approx(3, abs=2)
+
+
+def test_recording_level_does_not_count_and_rate_hardly() -> None:
+    sound = hum(1)
+    quiet = named(Audio(sound.samples * np.float32(0.1), 16_000))
+    for name, value in named(sound).items():
+        assert quiet[name] == pytest.approx(value, rel=0.02, abs=0.05), name
+    assert named(resample(sound, 48_000))["pitch_median"] == pytest.approx(named(sound)["pitch_median"], abs=0.1)
+
+
+@pytest.mark.parametrize("frames", [0, 1, 4_000, 16_000])
+def test_silence_is_refused(frames: int) -> None:
+    silence = Audio(np.zeros(frames, np.float32), 16_000)
+    for ear in (Paralinguistics(), Attributes()):
+        with pytest.raises(AudioError, match="silent or shorter"):
+            ear([silence])
+
+
+def test_unvoiced_sound_is_refused() -> None:
+    noise = np.random.default_rng(1).standard_normal(8_000).astype(np.float32)
+    with pytest.raises(AudioError, match="voiced frames"):
+        Paralinguistics()([Audio(0.1 * np.diff(noise, prepend=0).astype(np.float32), 16_000)])
+
+
+def test_a_line_finds_the_line_it_was_made_of() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 3)) * [1, 10, 100] + 5
+    y = x @ np.array([[1.0, 0.0], [0.2, 0.0], [0.0, -0.03]]) + [2, 7]
+    line = fit_values(x, y, inputs="abc", outputs=["p", "q"], trained_on="numbers", penalty=1e-9)
+    assert np.allclose(line(x), y, atol=1e-4)
+
+
+def test_classes_weigh_the_same_however_rare() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.array(["common"] * 190 + ["rare"] * 10)
+    x = rng.standard_normal((200, 1)) + np.where(truth == "rare", 3.0, 0.0)[:, None]
+    line = fit_classes(x, list(truth), inputs=["a"], trained_on="numbers")
+    heard = np.array(line.outputs)[line(x).argmax(1)]
+    assert np.mean(heard[truth == "rare"] == "rare") >= 0.8
+    assert np.allclose(line(x).sum(axis=1), 1)
+
+
+def test_a_line_is_kept_as_json_and_refuses_nonsense(tmp_path: Path) -> None:
+    line = fit_classes([[0.0], [1.0], [0.1], [0.9]], list("nyny"), inputs=["a"], trained_on="four numbers")
+    line.save(tmp_path / "line.json")
+    assert Line.load(tmp_path / "line.json") == line
+    (tmp_path / "bad.json").write_text("[1, 2]")
+    with pytest.raises(WeightsError, match="not a model"):
+        Line.load(tmp_path / "bad.json")
+    with pytest.raises(WeightsError, match="not a model"):
+        Line.load(tmp_path / "absent.json")
+    with pytest.raises(ConfigError, match="two kinds"):
+        fit_classes([[0.0], [1.0]], list("aa"), inputs=["a"], trained_on="")
+    with pytest.raises(ConfigError, match="finite"):
+        fit_values([[0.0], [np.nan]], [[1.0], [2.0]], inputs=["a"], outputs=["b"], trained_on="")
+
+
+def test_guesses_are_marked_as_predicted_and_sum_to_one() -> None:
+    for guesses in (Attributes()([hum(1)])[0], Attributes().of_speaker([hum(1), hum(2)])):
+        assert set(guesses) == {"gender", "age_group"}
+        for guess in guesses.values():
+            assert guess.predicted
+            assert sum(guess.probabilities.values()) == pytest.approx(1)
+            assert guess.value == max(guess.probabilities, key=lambda name: guess.probabilities[name])
+    with pytest.raises(ConfigError, match="at least one utterance"):
+        Attributes().of_speaker([])
+
+
+@pytest.mark.shared
+def test_most_adult_evaluation_speakers_are_guessed_right(shared_folder: Path) -> None:
+    """Speakers the guesses were not fitted on; three utterances each of 12 adults."""
+    corpus = shared_folder / "corpus"
+    people = pl.read_csv(corpus / "speakers.tsv", separator="\t", quote_char=None)
+    adults = people.filter((pl.col("part") == "eval") & (pl.col("age_group") == "adult"))
+    chosen = pl.concat([adults.filter(pl.col("gender") == g).head(6) for g in ("f", "m")])
+    manifest = pl.read_csv(corpus / "manifest.tsv", separator="\t", quote_char=None)
+    right = 0
+    for speaker, gender in chosen.select("speaker", "gender").iter_rows():
+        paths = manifest.filter(pl.col("speaker") == speaker)["audio"].head(3)
+        right += Attributes().of_speaker([read_mono(corpus / p) for p in paths])["gender"].value == gender
+    assert right >= 9
+
+
+def rated() -> tuple[list[Audio], Any]:
+    """Sounds whose 'rating' is their pitch: something a line can learn."""
+    pitches = np.geomspace(90, 260, 16)
+    return [hum(i, f0_hz=float(p), duration_s=0.6) for i, p in enumerate(pitches)], np.log2(pitches)[:, None]
+
+
+def test_feeling_is_learnt_from_ratings_and_identical_audio_agrees(tmp_path: Path) -> None:
+    batch, ratings = rated()
+    fit_affect(batch, ratings, outputs=["arousal"], trained_on="hums").save(tmp_path / "model.json")
+    ear = Affect(tmp_path / "model.json")
+    heard = [one["arousal"] for one in ear(batch)]
+    assert ccc(ratings.ravel(), heard) > 0.8
+    again = [one["arousal"] for one in ear(batch)]
+    assert ccc(heard, again) == pytest.approx(1)
+
+
+def test_categories_are_learnt_from_labels(tmp_path: Path) -> None:
+    batch, ratings = rated()
+    labels = ["calm" if r < np.log2(150) else "excited" for r in ratings.ravel()]
+    fit_affect_classes(batch, labels, trained_on="hums").save(tmp_path / "model.json")
+    heard = [max(one, key=lambda name: one[name]) for one in Affect(tmp_path / "model.json")(batch)]
+    assert heard == labels
+
+
+def test_a_network_of_the_users_own_is_taken(tmp_path: Path) -> None:
+    from onnx import TensorProto, helper, save
+
+    mean = helper.make_node("ReduceMean", ["samples"], ["mean"], axes=[1], keepdims=1)
+    both = helper.make_node("Concat", ["mean", "mean"], ["values"], axis=1)
+    graph = helper.make_graph(
+        [mean, both],
+        "mean",
+        [helper.make_tensor_value_info("samples", TensorProto.FLOAT, [1, "n"])],
+        [helper.make_tensor_value_info("values", TensorProto.FLOAT, [1, 2])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    save(model, tmp_path / "mean.onnx")
+    sound = Audio(np.full(16_000, 0.25, np.float32), 16_000)
+    ear = Affect(tmp_path / "mean.onnx", outputs=("arousal", "valence"))
+    (heard,) = ear([sound])
+    assert heard == {"arousal": pytest.approx(0.25), "valence": pytest.approx(0.25)}
+    with pytest.raises(ConfigError, match="gave 2 numbers for 1 named"):
+        Affect(tmp_path / "mean.onnx", outputs=("arousal",))([sound])
+
+
+def test_wrong_models_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"\.onnx or \.json"):
+        listener("affect", model="model.pt")
+    with pytest.raises(ConfigError, match="name the outputs"):
+        listener("affect", model="model.onnx")
+    (tmp_path / "text.onnx").write_text("not a network")
+    with pytest.raises(WeightsError, match="onnxruntime"):
+        Affect(tmp_path / "text.onnx", outputs=("a",))([hum(1)])
+    with pytest.raises(WeightsError, match="no such file"):
+        _ = Affect(tmp_path / "absent.onnx", outputs=("a",)).fingerprint
+    with pytest.raises(AudioError, match="feeling needs"):
+        Affect(tmp_path / "text.onnx", outputs=("a",))([Audio(np.zeros(16_000, np.float32), 16_000)])
