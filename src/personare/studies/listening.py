@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -130,10 +130,7 @@ class ListenWork:
         if measure == "pitch":
             return self._pitch(original, anonymized)
         if self.affect is not None and measure == "affect":
-            ear = self.affect
-            sides = {"original": original, "anonymized": anonymized}
-            heard = {s: self._memory(ear.fingerprint, (a,), lambda a=a: ear([a])[0]) for s, a in sides.items()}
-            return {f"affect|{name}|{s}": value for s, values in heard.items() for name, value in values.items()}
+            return self._affect(self.affect, {"original": original, "anonymized": anonymized})
         if measure == "dnsmos":
             plain = lambda o: {"": o.overall, "_speech": o.speech, "_background": o.background}  # noqa: E731
             before, after = (self._heard("dnsmos", sound, plain) for sound in (original, anonymized))
@@ -143,6 +140,13 @@ class ListenWork:
         return {
             measure: self._memory(ear.fingerprint, (original, anonymized), lambda: ear([(original, anonymized)])[0])
         }
+
+    def _affect(self, ear: Affect, sides: Mapping[str, Audio]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for side, sound in sides.items():
+            heard = self._memory(ear.fingerprint, (sound,), functools.partial(_first, ear, sound))
+            found |= {f"affect|{name}|{side}": value for name, value in heard.items()}
+        return found
 
     def _pitch(self, original: Audio, anonymized: Audio) -> dict[str, float]:
         before, after = _ear(self.tracker)([original, anonymized])
@@ -161,7 +165,11 @@ class ListenWork:
         return remembered(fingerprint, sounds, hear) if self.remember else hear()
 
 
-@lru_cache(maxsize=12)
+def _first(ear: Affect, sound: Audio) -> dict[str, float]:
+    return ear([sound])[0]
+
+
+@functools.lru_cache(maxsize=12)
 def _ear(name: str) -> Any:
     return comparison(name) if name in COMPARISONS.builtin else listener(name)
 
