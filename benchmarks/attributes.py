@@ -1,6 +1,6 @@
 """Fits and measures the guesses of gender and age group: trained on speakers of the part 'train', measured on 'eval'.
 
-    python benchmarks/attributes.py CORPUS [FOLDER to write gender.json and age_group.json to]
+    python benchmarks/attributes.py [CORPUS [FOLDER to write gender.json and age_group.json to]]
 
 CORPUS holds manifest.tsv (part, gender, corpus) and speakers.tsv (age_group where known; audiobook readers are adults).
 """
@@ -20,6 +20,7 @@ from personare.listeners.linear import Line, fit_classes
 from personare.listeners.paralinguistics import NAMES, Paralinguistics
 from personare.metrics.utility.recall import uar
 
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 UTTERANCES = 6
 TRAINED_ON = (
     "train speakers of speechocean762 (CC BY 4.0, OpenSLR SLR101; J. Zhang et al., Interspeech 2021) and LibriSpeech "
@@ -70,4 +71,8 @@ def main(corpus: Path, target: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+    place = Path(sys.argv[1]) if sys.argv[1:] else BESIDE
+    if place.is_dir():
+        main(place, Path(sys.argv[2]) if sys.argv[2:] else None)
+    else:
+        print(f"skipped: no real speech at {place}; name a corpus")

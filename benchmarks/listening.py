@@ -1,6 +1,6 @@
 """What is left of words, melody and sound on real speech: original, copy-synthesis, B2, WORLD warp.
 
-    python benchmarks/listening.py CORPUS [utterances per speaker] [measure,measure]
+    python benchmarks/listening.py [CORPUS [utterances per speaker [measure,measure]]]
 
 CORPUS is a folder with a manifest (utterance, speaker, audio, text, ...); evaluation speakers where it names parts.
 """
@@ -29,6 +29,7 @@ from personare.studies.listen import Listening, listen
 from personare.studies.listening import USUAL, ListenWork
 from personare.studies.pairing import Pairs
 
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 KEY = Key.from_seed(1)
 
 
@@ -74,8 +75,9 @@ def main(corpus: Path, per_speaker: int, measures: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        Path(sys.argv[1]),
-        int(sys.argv[2]) if len(sys.argv) > 2 else 4,
-        tuple(sys.argv[3].split(",")) if len(sys.argv) > 3 else USUAL,
-    )
+    words = sys.argv[1:]
+    place = Path(words[0]) if words else BESIDE
+    if place.is_dir():
+        main(place, int(words[1]) if words[1:] else 2, tuple(words[2].split(",")) if words[2:] else USUAL)
+    else:
+        print(f"skipped: no real speech at {place}; name a corpus")

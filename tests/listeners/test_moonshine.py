@@ -103,6 +103,28 @@ def test_fewer_than_one_word_in_ten_is_wrong(shared_folder: Path) -> None:
 
 @pytest.mark.models
 @pytest.mark.shared
+def test_noise_at_falling_snr_loses_words_step_by_step(shared_folder: Path) -> None:
+    pytest.importorskip("jiwer")
+    from personare.metrics.utility.wer import wer, word_errors
+
+    rows = librispeech(shared_folder).filter(pl.col("seconds") < 9).group_by("speaker", maintain_order=True).head(1)
+    batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
+    words, ear = Normalizer(), Moonshine()
+    rates = []
+    for snr_db in (30, 3, -10):
+        heard = [words(text) for text in ear([noisy(audio, snr_db) for audio in batch])]
+        rates.append(wer(word_errors([words(text) for text in rows["text"]], heard)))
+    assert rates[0] < rates[1] < rates[2]
+
+
+def noisy(audio: Audio, snr_db: float) -> Audio:
+    noise = np.random.default_rng(5).standard_normal(len(audio.samples))
+    scale = np.sqrt(np.mean(audio.samples.astype(np.float64) ** 2) / 10 ** (snr_db / 10))
+    return Audio((audio.samples + scale * noise).astype(np.float32), audio.rate_hz)
+
+
+@pytest.mark.models
+@pytest.mark.shared
 @pytest.mark.slow
 def test_fewer_than_one_word_in_ten_is_wrong_in_all_of_librispeech_mini(shared_folder: Path) -> None:
     rows = pl.concat([librispeech(shared_folder), librispeech(shared_folder, part="train")])
