@@ -27,11 +27,12 @@ from personare.pseudospeakers.vectors import cosines, unit
 Floats = NDArray[np.float64]
 
 _FEWEST_IN_CLUSTER = 4
+_STARTS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class ClusteredVoices:
-    """``centres`` [C, d]; for each cluster the r largest singular ``values`` [C, r] and their ``axes`` [C, r, d]."""
+    """``centres`` [C, d]; for each cluster its largest singular ``values`` [C, r], else 0, and ``axes`` [C, r, d]."""
 
     centres: Floats
     values: Floats
@@ -68,20 +69,28 @@ class SingularValues(Recipe[ClusteredVoices]):
         return 4 * _FEWEST_IN_CLUSTER
 
     def learn(self, vectors: Floats, rng: np.random.Generator) -> ClusteredVoices:
-        """Cluster by direction, drop clusters too small to span anything, and decompose each."""
-        count = min(self.clusters, len(vectors) // (2 * _FEWEST_IN_CLUSTER))
-        labels = cluster(unit(vectors), count, rng=rng).labels
-        members = [vectors[labels == c] for c in range(count) if (labels == c).sum() >= _FEWEST_IN_CLUSTER]
-        if len(members) < 2:
-            raise ConfigError("a2 found only one cluster of voices; take a larger or more varied pool")
-        parts = [np.linalg.svd(m, full_matrices=False) for m in members]
-        full = min(int((s > 1e-9 * s[0]).sum()) for _, s, _ in parts)
-        r = max(1, round(self.kept * full))
-        signs = [np.where(u[:, :r].sum(axis=0) < 0, -1.0, 1.0) for u, _, _ in parts]
-        axes = np.stack([sign[:, None] * v[:r] for sign, (_, _, v) in zip(signs, parts, strict=True)])
-        # a row of U shrinks with the number of rows: compare clusters of different size per voice
-        values = np.stack([s[:r] / np.sqrt(len(m)) for m, (_, s, _) in zip(members, parts, strict=True)])
+        """Cluster by direction, leave out clusters too small to span anything, and decompose each."""
+        members = self._members(vectors, rng)
+        widest = max(min(m.shape) for m in members)
+        values = np.zeros((len(members), widest))
+        axes = np.zeros((len(members), widest, vectors.shape[1]))
+        for c, matrix in enumerate(members):
+            u, s, v = np.linalg.svd(matrix, full_matrices=False)
+            r = max(1, round(self.kept * int((s > 1e-9 * s[0]).sum())))
+            sign = np.where(u[:, :r].sum(axis=0) < 0, -1.0, 1.0)
+            # a row of U shrinks with the number of rows: compare clusters of different size per voice
+            values[c, :r], axes[c, :r] = s[:r] / np.sqrt(len(matrix)), sign[:, None] * v[:r]
         return ClusteredVoices(np.stack([m.mean(axis=0) for m in members]), values, axes)
+
+    def _members(self, vectors: Floats, rng: np.random.Generator) -> list[Floats]:
+        """The vectors of every cluster that is large enough; an unlucky start is tried again."""
+        count = min(self.clusters, len(vectors) // (2 * _FEWEST_IN_CLUSTER))
+        for _ in range(_STARTS):
+            labels = cluster(unit(vectors), count, rng=rng).labels
+            members = [vectors[labels == c] for c in range(count) if (labels == c).sum() >= _FEWEST_IN_CLUSTER]
+            if len(members) > 1:
+                return members
+        raise ConfigError("a2 found only one cluster of voices; take a larger or more varied pool")
 
     def invent(self, asked: Asked[ClusteredVoices]) -> Floats:
         """Move the speaker's row from the most similar cluster to the least similar one."""
@@ -91,6 +100,7 @@ class SingularValues(Recipe[ClusteredVoices]):
 
 def moved(vector: Floats, voices: ClusteredVoices, home: int, target: int) -> Floats:
     """Rebuild a vector [d] of cluster ``home`` with the singular values and axes of cluster ``target``."""
-    row = voices.axes[home] @ vector / voices.values[home]
-    rebuilt: Floats = (row * voices.values[target]) @ voices.axes[target]
+    both = (voices.values[home] > 0) & (voices.values[target] > 0)
+    row = voices.axes[home][both] @ vector / voices.values[home][both]
+    rebuilt: Floats = (row * voices.values[target][both]) @ voices.axes[target][both]
     return rebuilt

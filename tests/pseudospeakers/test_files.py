@@ -1,0 +1,138 @@
+"""Pools and fitted generators in files: what is read, what is refused, and the command that compares."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from personare.cli import main
+from personare.core.errors import ConfigError, TableError, TargetError
+from personare.pseudospeakers import pseudospeaker
+from personare.pseudospeakers.pool import Pool, read_pool, write_pool
+from personare.pseudospeakers.saving import load, save
+from personare.pseudospeakers.vectors import cosines
+from pseudospeakers.pools import clouds
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["personare", "pseudospeakers", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def test_a_pool_is_read_as_it_was_written(tmp_path: Path) -> None:
+    pool = clouds(5)
+    write_pool(pool, tmp_path / "pool.npz")
+    again = read_pool(tmp_path / "pool.npz")
+    assert (again.vectors == pool.vectors).all()
+    assert again.genders == pool.genders
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"genders": np.array(["f"])}, "3 vectors, but 1 genders"),
+        ({"genders": np.array(["f", "m", "q"])}, "gender 'q' is not known"),
+        ({"vectors": np.full((3, 4), np.nan)}, "NaN"),
+    ],
+)
+def test_a_wrong_pool_is_one_line_with_its_place(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:
+    whole = {"vectors": np.ones((3, 4)), "speakers": np.array(["a", "b", "c"])} | arrays
+    np.savez(tmp_path / "pool.npz", **whole)
+    with pytest.raises(TableError, match=message) as caught:
+        read_pool(tmp_path / "pool.npz")
+    assert str(tmp_path / "pool.npz") in str(caught.value)
+
+
+@pytest.mark.parametrize("vectors", [np.ones(3), np.ones((0, 3)), np.array([[np.inf, 1.0]])])
+def test_pools_that_are_no_table_of_numbers_are_refused(vectors: Any) -> None:
+    with pytest.raises(TableError, match="a pool holds"):
+        Pool(vectors)
+
+
+def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
+    np.savez(tmp_path / "evil.npz", card=np.array([{"run": "me"}], dtype=object))
+    with pytest.raises(TableError, match="not a fitted generator"):
+        load(tmp_path / "evil.npz")
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip at all"])
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "fitted.npz").write_bytes(content)
+    with pytest.raises(TableError, match="not a fitted generator"):
+        load(tmp_path / "fitted.npz")
+    with pytest.raises(TableError, match="no such file"):
+        load(tmp_path / "nothing.npz")
+    with pytest.raises(TargetError, match=r"written as \.npz"):
+        save(pseudospeaker("random").fit(clouds(9), rng=np.random.default_rng(0)), tmp_path / "fitted.pickle")
+
+
+def test_a_scorer_must_be_given_again(tmp_path: Path) -> None:
+    recipe = pseudospeaker("b1", farthest=5, average=2, distance="scorer")
+    fitted = recipe.fit(clouds(9), rng=np.random.default_rng(0), scorer=cosines)  # type: ignore[call-arg]
+    save(fitted, tmp_path / "b1.npz")
+    with pytest.raises(ConfigError, match="give it to load"):
+        load(tmp_path / "b1.npz")
+    x = np.ones(192, np.float32)
+    voices = [
+        f(x, rng=np.random.default_rng(1), gender="f") for f in (fitted, load(tmp_path / "b1.npz", scorer=cosines))
+    ]
+    assert (voices[0] == voices[1]).all()
+
+
+def test_compare_prints_every_generator_beside_the_pool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_pool(clouds(60), tmp_path / "pool.npz")
+    assert (
+        run(monkeypatch, "compare", str(tmp_path / "pool.npz"), "--only", "o1", "--only", "copy", "--most", "20") == 0
+    )
+    printed = capsys.readouterr().out
+    assert "(the pool)" in printed
+    copied = next(line for line in printed.splitlines() if "copy" in line)
+    assert "1.00" in copied
+    assert "b1" not in printed
+
+
+def test_compare_counts_a_generator_that_cannot_be_fitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_pool(clouds(60), tmp_path / "pool.npz")
+    assert run(monkeypatch, "compare", str(tmp_path / "pool.npz"), "--only", "b1") == 1
+    assert "failed: b1: b1 needs at least 200 voices of gender" in capsys.readouterr().err
+    options = ["--only", "b1", "--set", "b1.farthest=20", "--set", "b1.average=10"]
+    assert run(monkeypatch, "compare", str(tmp_path / "pool.npz"), *options) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "o1c2"], "no pseudospeaker 'o1c2'; did you mean 'o1c1'?"),
+        (["--set", "b1.farthst=3"], "b1 has no parameter 'farthst'; did you mean 'farthest'"),
+        (["--set", "b1=3"], "write generator.parameter=value"),
+        (["--share", "1.5"], "share of originals must lie between 0 and 1"),
+    ],
+)
+def test_mistakes_are_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+) -> None:
+    write_pool(clouds(30), tmp_path / "pool.npz")
+    assert run(monkeypatch, "compare", str(tmp_path / "pool.npz"), *options) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_every_generator_is_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "list") == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("b1", "o1c1", "rp_gmm_sc", "k2"))
