@@ -34,6 +34,7 @@ from personare.metrics.utility.wer import wer, word_errors
 
 METHODS: dict[str, tuple[str, dict[str, object]]] = {
     "mcadams (B2)": ("mcadams", {}),
+    "mcadams alpha 0.7..0.9": ("mcadams", {"alpha": (0.7, 0.9)}),
     "mcadams alpha 0.5..0.9": ("mcadams", {"alpha": (0.5, 0.9)}),
     "mcadams radius 0.975 (D1)": ("mcadams", {"radius": 0.975}),
     "formants (I1)": ("formants", {}),

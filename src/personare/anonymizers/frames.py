@@ -94,9 +94,11 @@ def _joined(batches: Iterable[Floats], *, length: int, change: Change) -> Iterat
     before = np.zeros(hop)
     first = True
     for batch in batches:
-        padded = np.zeros((max(len(batch), _LEAST_BATCH), length))
-        np.multiply(batch, window, out=padded[: len(batch)])
-        changed = change(padded)[: len(batch)]
+        changed = np.zeros((max(len(batch), _LEAST_BATCH), length))
+        if batch.any():  # silence stays silent, at no cost
+            np.multiply(batch, window, out=changed[: len(batch)])
+            changed = change(changed)
+        changed = changed[: len(batch)]
         changed *= window
         hops = changed[:, :hop].copy()
         hops[0] += before
@@ -119,8 +121,8 @@ def _limited(batches: Iterable[Floats]) -> Iterator[Floats]:
             gain_before = float(edges[-1])
         held = hops[-1:].copy()
     if held is not None and len(held):
-        edge = min(gain_before, float(_ceilings(held)[0]))
-        yield _ramped(held, np.array([edge, edge]))
+        ceiling = float(_ceilings(held)[0])
+        yield _ramped(held, np.array([min(gain_before, ceiling), ceiling]))  # silence follows
 
 
 def _ceilings(hops: Floats) -> Floats:

@@ -74,13 +74,17 @@ class McAdams:
 
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Hide the voice of one channel."""
-        step = BATCH_FRAMES * frame_length(self.window_ms, audio.rate_hz) // 2
-        blocks = (audio.samples[i : i + step] for i in range(0, len(audio.samples), step))
+        length, count = frame_length(self.window_ms, audio.rate_hz), len(audio.samples)
+        step = BATCH_FRAMES * length // 2
+        blocks = [audio.samples[i : i + step] for i in range(0, count, step)]
+        if blocks:  # the last frames reach beyond the sound: in one batch with the others, they cost nothing extra
+            blocks[-1] = np.concatenate([blocks[-1], np.zeros(2 * length, dtype=np.float32)])
         samples = np.empty_like(audio.samples)
         done = 0
         for block in self.stream(blocks, rate_hz=audio.rate_hz, rng=rng):
-            samples[done : done + len(block)] = block
-            done += len(block)
+            fitting = block[: count - done]
+            samples[done : done + len(fitting)] = fitting
+            done += len(fitting)
         return Audio(samples, audio.rate_hz)
 
     def stream(

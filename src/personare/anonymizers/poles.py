@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _GRID = np.cos(np.linspace(np.pi, 0.0, 66))  # denser towards -1 and 1, where real poles live; 0 is not on it
 _STARTING_RADIUS = 0.9
-_MAX_STEPS = 30
+_MAX_STEPS = 18
 _SMALL = 20_000
 _MULTIPLIES_OUT = 1e-10  # largest error of a product of factors, relative to the largest coefficient
 _SETTLED = 1e-6  # a cubic step this small leaves an error below float64
@@ -201,25 +201,37 @@ def _repulsion(x: Floats, y: Floats, reals: Floats) -> tuple[Floats, Floats]:
         scale = 1.0 / (gap * gap + y * y)
         total_x += gap * scale
         total_y -= y * scale
+    point = x, y, 2 * x, 2 * y, x * x - y * y
     ring_u, ring_v = np.concatenate([-2 * x] * 2), np.concatenate([x * x + y * y] * 2)
     count = len(x)
     if count * x.size <= _SMALL:  # a live stream: few numbers, so few calls count; the sums run in the same order
         others = np.arange(1, count)[:, None] + np.arange(count)
-        terms_x, terms_y = _pull(x, y, ring_u[others], ring_v[others])
+        terms_x, terms_y = _pull(point, ring_u[others], ring_v[others])
         return np.add.reduce([total_x, *terms_x], axis=0), np.add.reduce([total_y, *terms_y], axis=0)
     for shift in range(1, count):
-        term_x, term_y = _pull(x, y, ring_u[shift : shift + count], ring_v[shift : shift + count])
+        term_x, term_y = _pull(point, ring_u[shift : shift + count], ring_v[shift : shift + count])
         total_x += term_x
         total_y += term_y
     return total_x, total_y
 
 
-def _pull(x: Floats, y: Floats, u: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """Evaluate (2z + u) / (z^2 + u z + v) at z = x + iy."""
-    above_x, above_y = 2 * x + u, 2 * y
-    below_x, below_y = x * x - y * y + u * x + v, y * above_x
-    scale = 1.0 / (below_x * below_x + below_y * below_y)
-    return (above_x * below_x + above_y * below_y) * scale, (above_y * below_x - above_x * below_y) * scale
+def _pull(point: tuple[Floats, ...], u: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Evaluate (2z + u) / (z^2 + u z + v) at z = x + iy, given x, y, 2x, 2y and the real part of z^2."""
+    x, y, x2, above_y, square_x = point
+    above_x = x2 + u
+    below_x = u * x
+    below_x += square_x
+    below_x += v
+    below_y = y * above_x
+    scale = below_x * below_x
+    scale += below_y * below_y
+    np.divide(1.0, scale, out=scale)
+    pull_x, pull_y = above_x * below_x, above_y * below_x
+    pull_x += above_y * below_y
+    pull_y -= np.multiply(above_x, below_y, out=below_y)
+    pull_x *= scale
+    pull_y *= scale
+    return pull_x, pull_y
 
 
 def _by_eigenvalues(a: Floats) -> tuple[Floats, Floats]:
