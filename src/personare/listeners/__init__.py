@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 BUILTIN = {
     "moonshine": "personare.listeners.moonshine:Moonshine",
     "whisper": "personare.listeners.whisper:Whisper",
+    "ctc": "personare.listeners.ctc:Ctc",
     "pitch": "personare.listeners.pitch:WorldPitch",
     "pitch-swift": "personare.listeners.swift_pitch:SwiftPitch",
     "dnsmos": "personare.listeners.dnsmos:Dnsmos",

@@ -16,6 +16,7 @@ import numpy as np
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError
 from personare.listeners.pitch import WorldPitch
+from personare.listeners.spectra import POINTS, RATE_HZ, STEP, mel_bands, power_spectra
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-RATE_HZ = 16_000
-STEP = 160
-WINDOW = 400
-POINTS = 512
 MELS, CEPSTRA = 26, 12
 SHORTEST_S = 0.3
 FEWEST_VOICED = 5
@@ -58,7 +55,7 @@ class Paralinguistics:
 def _measured(audio: Audio) -> Floats:
     if audio.duration_s < SHORTEST_S or is_silent(audio):
         raise AudioError(f"how it is said needs {SHORTEST_S:g} s of sound; this is silent or shorter")
-    spectra = _power_spectra(audio.samples)
+    spectra = power_spectra(audio.samples)
     (track,) = WorldPitch()([audio])
     track = track[: len(spectra)]
     voiced = track > 0
@@ -68,14 +65,6 @@ def _measured(audio: Audio) -> Floats:
     parts = (_pitch(track, voiced), _rhythm(voiced), _loudness(loudness), _colour(spectra[voiced]))
     cepstra = _cepstra(spectra[voiced])
     return np.concatenate([*parts, cepstra.mean(axis=0), cepstra.std(axis=0)])
-
-
-def _power_spectra(samples: NDArray[np.float32]) -> Floats:
-    """Power in 257 bins of each 25 ms frame, every 10 ms: [frames, 257]; frame i is centred on i * 10 ms."""
-    padded = np.pad(samples.astype(np.float64), WINDOW // 2)
-    frames = np.lib.stride_tricks.sliding_window_view(padded, WINDOW)[::STEP]
-    spectra: Floats = np.abs(np.fft.rfft(frames * np.hanning(WINDOW), POINTS)) ** 2
-    return spectra
 
 
 def _pitch(track: Floats, voiced: NDArray[np.bool_]) -> Floats:
@@ -120,17 +109,6 @@ def _db(power: Floats) -> Floats:
 def _cepstra(spectra: Floats) -> Floats:
     from scipy.fft import dct
 
-    levels = np.log(spectra @ _mel_bands().T + 1e-10)
+    levels = np.log(spectra @ mel_bands(MELS).T + 1e-10)
     cepstra: Floats = dct(levels, type=2, axis=1, norm="ortho")[:, 1 : CEPSTRA + 1]
     return cepstra
-
-
-def _mel_bands() -> Floats:
-    """Triangles, evenly spaced in mel from 20 to 7600 Hz: [26, 257]."""
-    low, high = (2595 * np.log10(1 + hz / 700) for hz in (20.0, 7600.0))
-    edges = 700 * (10 ** (np.linspace(low, high, MELS + 2) / 2595) - 1)
-    hz = np.arange(POINTS // 2 + 1) * RATE_HZ / POINTS
-    rising = (hz - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
-    falling = (edges[2:, None] - hz) / (edges[2:] - edges[1:-1])[:, None]
-    bands: Floats = np.maximum(0.0, np.minimum(rising, falling))
-    return bands

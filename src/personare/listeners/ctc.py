@@ -1,0 +1,113 @@
+"""A recognizer of one's own, small enough for a CPU: trained on original or on anonymized speech with the same recipe.
+
+ASR_eval^anon of [tomashenko2022voiceprivacy, sec. 4.1.4]: an ear that has learnt from anonymized speech may hear it
+better than one that has not. Letters, not words, are its units: report its character error rate and say so.
+Deviations: the challenge's recognizer is a TDNN with a language model; this one has no language model at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.audio import Audio, resample
+from personare.core.config import from_mapping
+from personare.core.errors import WeightsError
+from personare.core.weights import file_sha256
+from personare.listeners.normalize import Normalizer
+from personare.listeners.spectra import RATE_HZ, mel_bands, power_spectra
+from personare.listeners.windows import is_silent, windows_at_quiet_points
+from personare.nn import checkpoints
+from personare.nn.ctc import Shape, network
+from personare.nn.torch_extra import torch_for
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LETTERS = " 'abcdefghijklmnopqrstuvwxyz"
+SYMBOLS = len(LETTERS) + 1  # and the blank
+CARD = "recognizer.json"
+SHORTEST_S = 0.1
+
+
+@dataclass(frozen=True)
+class Ctc:
+    """Hear letters: a batch of Audio in, one transcript each out ("" for silence), by a recognizer of one's own.
+
+    Parameters
+    ----------
+    folder : what ``train_recognizer`` wrote.
+    window_s : longer speech is cut at quiet points.
+    """
+
+    folder: Path
+    window_s: float = 20.0
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the exact network and settings, for caches."""
+        place = self.folder / checkpoints.BEST
+        if not place.is_file():
+            raise WeightsError(f"{self.folder}: holds no trained recognizer")
+        return f"ctc:{file_sha256(place)}:{self.window_s}"
+
+    def __call__(self, batch: Sequence[Audio]) -> list[str]:
+        """Transcribe each Audio, resampled to 16 kHz: the likeliest letter of each frame, without repeats."""
+        return [" ".join("".join(self._windows(resample(audio, RATE_HZ))).split()) for audio in batch]
+
+    def _windows(self, audio: Audio) -> list[str]:
+        torch = torch_for("the listener 'ctc'")
+        heard = []
+        for window in windows_at_quiet_points(audio, longest_s=self.window_s):
+            if window.duration_s < SHORTEST_S or is_silent(window):
+                continue
+            with torch.no_grad():
+                scores = _trained(self.folder)(torch.from_numpy(features(window)[None]))[0]
+            heard.append(letters_of(scores.argmax(dim=-1).tolist()) + " ")
+        return heard
+
+
+def features(audio: Audio) -> NDArray[np.float32]:
+    """Log power in 40 mel bands, each without its mean and of unit spread: float32 [frames, 40]."""
+    levels = np.log(power_spectra(audio.samples) @ mel_bands(Shape.bands).T + 1e-8)
+    even: NDArray[np.float32] = ((levels - levels.mean(axis=0)) / (levels.std(axis=0) + 1e-3)).astype(np.float32)
+    return even
+
+
+def symbols_of(text: str) -> list[int]:
+    """Turn text into symbols, after normalization; signs that are no letters vanish.
+
+    >>> symbols_of("Ab, 2")
+    [3, 4, 1, 22, 25, 17]
+    """
+    return [LETTERS.index(c) + 1 for c in Normalizer()(text) if c in LETTERS]
+
+
+def letters_of(symbols: Sequence[int]) -> str:
+    """Drop repeats, then blanks.
+
+    >>> letters_of([3, 3, 0, 3, 4, 4, 0, 0])
+    'aab'
+    """
+    kept = [s for i, s in enumerate(symbols) if s and (i == 0 or symbols[i - 1] != s)]
+    return "".join(LETTERS[s - 1] for s in kept)
+
+
+@lru_cache(maxsize=2)
+def _trained(folder: Path) -> Any:
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        shape, mark = from_mapping(Shape, card["shape"], where=str(folder / CARD)), str(card["mark"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightsError(f"{folder}: holds no trained recognizer ({error})") from None
+    built = network(shape, seed=0)
+    checkpoints.fill(
+        built.state_dict(), checkpoints.load(folder / checkpoints.BEST, mark=mark).tensors, where=str(folder)
+    )
+    return built.eval()
