@@ -10,10 +10,17 @@ from personare.core.protocols import Embedder
 BUILTIN = {
     "ecapa": "personare.attackers.ecapa:Ecapa",
     "ge2e": "personare.attackers.ge2e:Ge2e",
+    "trained": "personare.attackers.trained:Trained",
 }
 EMBEDDERS = Catalog("embedder", BUILTIN)
 
 
 def embedder(name: str, /, **parameters: Any) -> Embedder:
-    """Make an embedder by name; unknown names and parameters are errors with a suggestion."""
+    """Make an embedder by name; unknown names and parameters are errors with a suggestion.
+
+    ``trained:model.onnx`` is short for the embedder ``trained`` with ``path="model.onnx"``.
+    """
+    name, colon, path = name.partition(":")
+    if colon:
+        parameters = {"path": path, **parameters}
     return cast(Embedder, EMBEDDERS.make(name, **parameters))

@@ -58,6 +58,9 @@ def _join() -> None:
     app.command()(link.link)
     app.command("single-out")(link.single_out)
     app.add_typer(metrics.app, name="metrics")
+    from personare.cli import train
+
+    app.add_typer(train.app, name="train")
     from personare.cli import pseudospeakers
 
     app.add_typer(pseudospeakers.app, name="pseudospeakers")

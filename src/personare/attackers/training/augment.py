@@ -7,7 +7,7 @@ generated, and the babble is made of the other training speakers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def cropped(samples: NDArray[np.float32], length: int, *, rng: np.random.Generat
     """Cut ``length`` samples out at a random place; what is shorter is repeated first.
 
     >>> cropped(np.float32([1, 2, 3]), 7, rng=np.random.default_rng(3)).tolist()
-    [3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
+    [2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0]
     """
     if len(samples) < length:
         samples = np.tile(samples, -(-length // len(samples)) + 1)
@@ -47,17 +47,20 @@ def coloured_noise(length: int, *, rng: np.random.Generator) -> NDArray[np.float
     spectrum = np.fft.rfft(rng.standard_normal(length))
     spectrum[1:] *= np.arange(1, len(spectrum)) ** (-exponent / 2)
     spectrum[0] = 0
-    noise = np.fft.irfft(spectrum, length)
-    return (noise / max(level(noise), _QUIET)).astype(np.float32)
+    return _of_level_one(np.fft.irfft(spectrum, length))
 
 
 def babble(voices: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     """Let people talk at once, each alike loud, together of level 1; silence stays silent."""
-    total = np.sum([voice / max(level(voice), _QUIET) for voice in voices], axis=0)
-    return (total / max(level(total), _QUIET)).astype(np.float32)
+    return _of_level_one(np.sum([_of_level_one(voice) for voice in voices], axis=0))
 
 
-def level(samples: NDArray[np.float32]) -> float:
+def _of_level_one(samples: NDArray[Any]) -> NDArray[np.float32]:
+    scaled: NDArray[np.float32] = (samples / max(level(samples), _QUIET)).astype(np.float32)
+    return scaled
+
+
+def level(samples: NDArray[Any]) -> float:
     """Root mean square."""
     return float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
 

@@ -5,6 +5,8 @@ A batch is drawn from the seed and the number of its step, and from nothing else
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -62,6 +64,16 @@ class Batches:
         heard = [self._heard(int(who), rng) for who in np.concatenate(rounds)[:size]]
         features = np.stack([mels.decibel_mels(samples) for samples, _ in heard])
         return Batch(features, np.array([label for _, label in heard], dtype=np.int64))
+
+    def one_of_each(self, *, most: int = 4) -> Iterator[NDArray[np.float32]]:
+        """Yield undisturbed mel frames [up to ``most``, 80, frames] of every class, in the order of their labels."""
+        length = round(self.sounds.crop_s * mels.RATE_HZ)
+        speeds = self.sounds.speeds if self.sounds.speed_is_speaker else (1.0,)
+        for speed, places in itertools.product(speeds, self.said):
+            rng = rng_for(self.key, "one of each", str(speed), str(places[0]))
+            needed = length if speed == 1.0 else round(length * speed) + _MARGIN
+            parts = [augment.cropped(self.clips.samples(i), needed, rng=rng) for i in places[:most]]
+            yield np.stack([mels.decibel_mels(augment.heard_at(part, speed, length)) for part in parts])
 
     def _heard(self, who: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], int]:
         at = int(rng.integers(len(self.sounds.speeds)))

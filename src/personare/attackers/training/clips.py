@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class Clips:
     clips: tuple[Clip, ...]
     kept: dict[int, NDArray[np.float32]] = field(repr=False)
     failures: tuple[tuple[str, str], ...] = ()
+    digest: str = ""  # of everything that was read: who said what
 
     def samples(self, index: int) -> NDArray[np.float32]:
         """Give float32 [n] at 16 kHz."""
@@ -65,12 +67,12 @@ def clips_of(corpus: Corpus) -> list[Clip]:
     ]
 
 
-def open_clips(clips: list[Clip], *, memory_mb: int, watch: Callable[[Clip], None] = lambda _: None) -> Clips:
+def open_clips(clips: Sequence[Clip], *, memory_mb: int, watch: Callable[[Clip], None] = lambda _: None) -> Clips:
     """Read every utterance once; keep the first ``memory_mb`` of them, and list those that cannot be read."""
     good: list[Clip] = []
     kept: dict[int, NDArray[np.float32]] = {}
     failures: list[tuple[str, str]] = []
-    left = memory_mb * 1_000_000
+    left, hasher = memory_mb * 1_000_000, hashlib.blake2b(digest_size=16)
     for clip in clips:
         try:
             samples = clip.read()
@@ -81,8 +83,9 @@ def open_clips(clips: list[Clip], *, memory_mb: int, watch: Callable[[Clip], Non
                 kept[len(good)] = samples
                 left -= samples.nbytes
             good.append(clip)
+            hasher.update(f"{clip.utterance}\0{clip.speaker}\0{len(samples)}\0".encode() + samples.tobytes())
         watch(clip)
     if not good:
         why = f" (first: {failures[0][1]})" if failures else ""
         raise TrainingError(f"no recording to learn from can be read{why}; check the corpus: personare corpus info")
-    return Clips(tuple(good), kept, tuple(failures))
+    return Clips(tuple(good), kept, tuple(failures), hasher.hexdigest())

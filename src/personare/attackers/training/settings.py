@@ -96,7 +96,7 @@ class Sounds:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Training speakers who are not learnt from but judge the network: how many, utterances of each, seconds of those."""
+    """Training speakers who are not learnt from but judge the network: how many, utterances each, seconds of each."""
 
     speakers: int = 16
     utterances: int = 8
@@ -139,11 +139,8 @@ def shipped(arch: Arch, init: Init = "new") -> Settings:
 
 
 def chosen(arch: Arch | None, init: Init | None, config: Path | None) -> Settings:
-    """Read the settings of a file, or the shipped ones; an ``arch`` or ``init`` that contradicts the file is refused."""
-    if config is None:
-        settings = shipped(arch or "ecapa", init or "new")
-    else:
-        settings = load_yaml(Settings, config)
+    """Read the settings of a file, or the shipped ones; an ``arch`` or ``init`` that contradicts them is refused."""
+    settings = shipped(arch or "ecapa", init or "new") if config is None else load_yaml(Settings, config)
     for name, wanted in (("arch", arch), ("init", init)):
         if wanted is not None and wanted != getattr(settings, name):
             where = config if config is not None else "the shipped settings"
