@@ -24,7 +24,7 @@ $(VENV)/.base: $(VENV)/.ready pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.base
 	@echo "installing what the tests need"
-	@$(PIP) install --editable '.[asr,pitch,quality]' --group dev
+	@$(PIP) install --editable '.[asr,neural,pitch,quality]' --group dev
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.base
