@@ -9,7 +9,8 @@ import numpy as np
 from personare.pseudospeakers.pool import Pool
 
 DIMENSION = 192
-SETTINGS: dict[str, dict[str, object]] = {"b1": {"farthest": 40, "average": 20}, "keyed": {"voices": 300}}
+_FAR: dict[str, object] = {"farthest": 40, "average": 20}
+SETTINGS: dict[str, dict[str, object]] = {"b1": _FAR, "s1": _FAR, "s2": _FAR, "keyed": {"voices": 300}}
 
 
 def clouds(each: int = 120, *, d: int = DIMENSION, seed: int = 0, offset: float = 0.4) -> Pool:

@@ -79,11 +79,13 @@ def test_unlike_the_original_where_promised_and_never_more_alike_than_strangers(
     own, others_mean = np.diagonal(likeness), likeness[others].mean()
     if name == "copy":
         assert own.min() > 0.999999
+    elif recipe(name).follows:
+        assert own.mean() > others_mean + 0.2, "rebuilt from the original"
     elif recipe(name).dissimilar:
         assert own.mean() < within_gender(POOL.vectors, POOL.genders).mean(), "less alike than two strangers are"
         assert own.mean() < others_mean - 0.02, "less like this original than like others"
     else:
-        assert abs(own.mean() - others_mean) < 0.04, "chosen without looking at the original"
+        assert own.mean() < others_mean + 0.04, "no more like this original than like others"
 
 
 def test_nobody_of_the_pool_is_given_away(name: str) -> None:
@@ -97,10 +99,12 @@ def test_nobody_of_the_pool_is_given_away(name: str) -> None:
 
 @pytest.mark.parametrize("wish", ["same", "cross"])
 def test_gender_is_kept_or_crossed_as_asked(name: str, wish: str) -> None:
-    if name == "copy" and wish == "cross":
-        with pytest.raises(ConfigError, match="copied voice keeps its gender"):
+    if recipe(name).follows and wish == "cross":
+        with pytest.raises(ConfigError, match="gender cannot be 'cross'"):
             recipe(name, gender=wish)
         return
+    if not recipe(name).keeps_gender:
+        pytest.skip("made to hide the gender; see test_adversarial")
     invented = voices(fitted(name, wish))
     centres = np.stack([POOL.groups[g].mean(axis=0) for g in ("f", "m")])
     heard = np.array(["f", "m"])[cosines(invented, centres).argmax(axis=1)]
@@ -113,7 +117,7 @@ def test_without_a_gender_both_are_given_and_crossing_needs_one(name: str) -> No
     assert np.isfinite(generator(ORIGINALS.vectors[0], rng=np.random.default_rng(0))).all()
     with pytest.raises(ConfigError, match="no voices of the same gender for a speaker of gender 'x'"):
         generator(ORIGINALS.vectors[0], rng=np.random.default_rng(0), gender="x")
-    if name != "copy":
+    if not recipe(name).follows:
         with pytest.raises(ConfigError, match="needs the speaker's gender"):
             fitted(name, "cross")(ORIGINALS.vectors[0], rng=np.random.default_rng(0))
 
@@ -132,9 +136,7 @@ def test_a_pool_too_small_is_one_clear_line(name: str) -> None:
     if name == "copy":
         assert recipe(name).fit(few, rng=np.random.default_rng(0)).dimension == DIMENSION
         return
-    with pytest.raises(
-        ConfigError, match=rf"^{name} needs at least \d+ voices of gender 'f', the pool holds 1; "
-    ) as caught:
+    with pytest.raises(ConfigError, match=rf"^{name} needs at least \d+ voices.*, the pool holds 1; ") as caught:
         recipe(name).fit(few, rng=np.random.default_rng(0))
     assert "\n" not in str(caught.value)
 
@@ -149,6 +151,10 @@ def test_wrong_vectors_are_refused(name: str, spoil: Callable[[Any], Any]) -> No
 
 def test_a_pool_without_genders_works_when_none_is_asked_for(name: str) -> None:
     plain = Pool(POOL.vectors)
+    if not recipe(name).keeps_gender:
+        with pytest.raises(ConfigError, match="needs a pool that tells genders, accents or several vectors"):
+            recipe(name).fit(plain, rng=np.random.default_rng(0))
+        return
     generator = recipe(name).fit(plain, rng=np.random.default_rng(0))
     assert np.isfinite(generator(ORIGINALS.vectors[0], rng=np.random.default_rng(0))).all()
     with pytest.raises(PersonareError, match="gender 'f'"):

@@ -36,7 +36,7 @@ def test_every_generator_is_compared_and_a_failure_is_a_row() -> None:
     rows = list(compare(rest, originals, key=Key.from_seed(0)))
     assert [row.generator for row in rows] == PSEUDOSPEAKERS.names()
     failed = {row.generator: row.failed for row in rows if row.failed}
-    assert list(failed) == ["b1"]
+    assert list(failed) == ["b1", "s1", "s2"]
     assert "needs at least 200 voices" in failed["b1"]
 
 

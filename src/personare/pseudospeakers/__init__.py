@@ -27,6 +27,10 @@ BUILTIN = {
     "a1": "personare.pseudospeakers.regression:SplitRegression",
     "a2": "personare.pseudospeakers.singular:SingularValues",
     "k2": "personare.pseudospeakers.indistinguishable:Indistinguishable",
+    "s1": "personare.pseudospeakers.adversarial:RebuiltMean",
+    "s1c1": "personare.pseudospeakers.adversarial:AdversarialRebuilding",
+    "s2": "personare.pseudospeakers.adversarial:TunedRebuiltMean",
+    "s2c1": "personare.pseudospeakers.adversarial:TunedRebuilding",
 }
 PSEUDOSPEAKERS = Catalog("pseudospeaker", BUILTIN)
 

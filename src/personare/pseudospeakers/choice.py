@@ -19,7 +19,7 @@ from personare.core.protocols import PseudoSpeaker
 from personare.core.seeding import Key, rng_for
 from personare.pseudospeakers.blends import blend
 from personare.pseudospeakers.farthest import Voices
-from personare.pseudospeakers.recipe import Asked, Recipe
+from personare.pseudospeakers.recipe import Asked, PerGender
 
 Floats = NDArray[np.float64]
 
@@ -32,12 +32,13 @@ class Nothing:
 
 
 @dataclass(frozen=True)
-class Copy(Recipe[Nothing]):
+class Copy(PerGender[Nothing]):
     """The speaker's own vector, unchanged (M1c2): hides nothing, shows what synthesis alone does."""
 
     name: ClassVar[str] = "copy"
     learnt: ClassVar[type] = Nothing
     by_chance: ClassVar[bool] = False
+    follows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.gender == "cross":
@@ -58,7 +59,7 @@ class Copy(Recipe[Nothing]):
 
 
 @dataclass(frozen=True)
-class Random(Recipe[Voices]):
+class Random(PerGender[Voices]):
     """A new voice mixed from a few of the pool, whoever the speaker is.
 
     Parameters
@@ -90,7 +91,7 @@ class Random(Recipe[Voices]):
 
 
 @dataclass(frozen=True)
-class Keyed(Recipe[Voices]):
+class Keyed(PerGender[Voices]):
     """One voice of a numbered list that is mixed once: the same key and name always give the same number.
 
     Parameters

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
-from personare.pseudospeakers.recipe import Asked, Fitted, Recipe, Scorer
+from personare.pseudospeakers.recipe import Asked, Fitted, PerGender, Scorer
 from personare.pseudospeakers.vectors import cosines
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Voices:
 
 
 @dataclass(frozen=True)
-class FarthestMean(Recipe[Voices]):
+class FarthestMean(PerGender[Voices]):
     """Average of voices drawn from the farthest ones of the pool (B1).
 
     Parameters

@@ -21,14 +21,14 @@ from personare.core.errors import ConfigError
 from personare.pseudospeakers.blends import blend
 from personare.pseudospeakers.choice import check_mix
 from personare.pseudospeakers.farthest import Voices
-from personare.pseudospeakers.recipe import Asked, Recipe
+from personare.pseudospeakers.recipe import Asked, PerGender
 from personare.pseudospeakers.vectors import angles
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Indistinguishable(Recipe[Voices]):
+class Indistinguishable(PerGender[Voices]):
     """Chosen from a list with a probability that falls with the angle, under a stated privacy bound (K2).
 
     Parameters

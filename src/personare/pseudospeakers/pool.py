@@ -22,7 +22,7 @@ _SPELLINGS = {"female": "f", "male": "m", "nonbinary": "x", "unknown": "", "none
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Voices to learn from: ``vectors`` float32 [n, d]; ``genders`` (f, m, x or empty) and ``ids`` [n] or nothing.
+    """Voices to learn from: ``vectors`` float32 [n, d]; ``genders`` (f, m, x, empty), ``ids``, ``accents`` [n] or none.
 
     ``ids`` name the person behind a vector; they may repeat, and are only needed to average or hold out people.
     """
@@ -30,6 +30,7 @@ class Pool:
     vectors: NDArray[np.float32]
     genders: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    accents: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         vectors = np.asarray(self.vectors)
@@ -38,7 +39,7 @@ class Pool:
         if not np.isfinite(vectors).all():
             row = int((~np.isfinite(vectors).all(axis=1)).argmax())
             raise TableError(f"a pool holds finite numbers only; vector {row} has NaN or infinity: leave it out")
-        for name, column in (("genders", self.genders), ("ids", self.ids)):
+        for name, column in (("genders", self.genders), ("ids", self.ids), ("accents", self.accents)):
             if len(column) not in (0, len(vectors)):
                 raise TableError(f"a pool of {len(vectors)} vectors needs as many {name}, not {len(column)}")
         object.__setattr__(self, "vectors", np.ascontiguousarray(vectors, dtype=np.float32))
@@ -56,8 +57,8 @@ class Pool:
 
     def rows(self, which: NDArray[np.int64]) -> Pool:
         """Keep these rows only."""
-        genders = tuple(self.genders[i] for i in which) if self.genders else ()
-        return Pool(self.vectors[which], genders, tuple(self.ids[i] for i in which) if self.ids else ())
+        columns = (self.genders, self.ids, self.accents)
+        return Pool(self.vectors[which], *(tuple(column[i] for i in which) if column else () for column in columns))
 
     def people(self) -> Pool:
         """Average the vectors of each person (``ids``), one row per person and gender.
@@ -75,37 +76,41 @@ class Pool:
         sums = np.zeros((len(names), self.vectors.shape[1]))
         np.add.at(sums, owner, self.vectors.astype(np.float64))
         means = (sums / np.bincount(owner)[:, None]).astype(np.float32)
-        return Pool(means, tuple(g for _, g in names) if self.genders else (), tuple(i for i, _ in names))
+        said = dict(zip(zip(self.ids, genders, strict=True), self.accents, strict=True)) if self.accents else {}
+        accents = tuple(said[name] for name in names) if said else ()
+        return Pool(means, tuple(g for _, g in names) if self.genders else (), tuple(i for i, _ in names), accents)
 
 
 def read_pool(path: Path) -> Pool:
-    """Read a pool: vectors with ``speakers`` (npz, Parquet, Kaldi) and, in an npz, ``genders`` [n] where known."""
+    """Read a pool: vectors with ``speakers`` (npz, Parquet, Kaldi); an npz may tell ``genders`` and ``accents`` [n]."""
     table = read_embeddings(path)
-    genders = _genders(path) if path.suffix == ".npz" else ()
-    if len(genders) not in (0, len(table.vectors)):
-        raise TableError(f"{path}: {len(table.vectors)} vectors, but {len(genders)} genders")
-    return Pool(table.vectors, genders, tuple(table.speakers))
+    genders, accents = (_words(path, name) if path.suffix == ".npz" else () for name in ("gender", "accent"))
+    genders = tuple(_SPELLINGS.get(word.lower(), word.lower()) for word in genders)
+    odd = sorted(set(genders) - {"f", "m", "x", ""})
+    if odd:
+        raise TableError(f"{path}: gender '{odd[0]}' is not known; write f, m, x or nothing")
+    for name, column in (("genders", genders), ("accents", accents)):
+        if len(column) not in (0, len(table.vectors)):
+            raise TableError(f"{path}: {len(table.vectors)} vectors, but {len(column)} {name}")
+    return Pool(table.vectors, genders, tuple(table.speakers), accents)
 
 
 def write_pool(pool: Pool, path: Path) -> None:
     """Write a pool as npz, in the form ``read_pool`` reads; voices without a name are numbered."""
     speakers = pool.ids or tuple(f"voice-{row}" for row in range(len(pool)))
     arrays = {"vectors": pool.vectors, "speakers": np.array(speakers, dtype=str)}
-    if pool.genders:
-        arrays["genders"] = np.array(pool.genders, dtype=str)
+    for name, column in (("genders", pool.genders), ("accents", pool.accents)):
+        if column:
+            arrays[name] = np.array(column, dtype=str)
     with atomic_path(path) as part, part.open("wb") as stream:
         np.savez(stream, allow_pickle=False, **arrays)
 
 
-def _genders(path: Path) -> tuple[str, ...]:
+def _words(path: Path, name: str) -> tuple[str, ...]:
+    """Read a column of words, called by one or by many (gender, genders); nothing when there is none."""
     try:
         with np.load(path, allow_pickle=False) as archive:
-            name = next((n for n in ("genders", "gender") if n in archive.files), None)
-            words = [] if name is None else [str(g).strip().lower() for g in archive[name].tolist()]
+            there = next((n for n in (f"{name}s", name) if n in archive.files), None)
+            return () if there is None else tuple(str(word).strip() for word in archive[there].tolist())
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise TableError(f"{path}: genders cannot be read ({str(error).splitlines()[0]})") from None
-    found = tuple(_SPELLINGS.get(word, word) for word in words)
-    odd = sorted(set(found) - {"f", "m", "x", ""})
-    if odd:
-        raise TableError(f"{path}: gender '{odd[0]}' is not known; write f, m, x or nothing")
-    return found
+        raise TableError(f"{path}: {name}s cannot be read ({str(error).splitlines()[0]})") from None

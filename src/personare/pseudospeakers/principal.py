@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
 from personare.pseudospeakers.mixture import Mixture, fit_mixture
-from personare.pseudospeakers.recipe import Asked, Recipe
+from personare.pseudospeakers.recipe import Asked, PerGender
 from personare.pseudospeakers.unlike import draw_unlike, strangers
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class PrincipalVoices:
 
 
 @dataclass(frozen=True)
-class PrincipalMixture(Recipe[PrincipalVoices]):
+class PrincipalMixture(PerGender[PrincipalVoices]):
     """Drawn from a Gaussian mixture in the pool's main directions, so that voices differ as real ones do (O1).
 
     Parameters

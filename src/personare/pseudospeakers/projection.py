@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from personare.core.errors import ConfigError
 from personare.pseudospeakers.mixture import Mixture, fit_mixture
 from personare.pseudospeakers.principal import check_limit
-from personare.pseudospeakers.recipe import Asked, Recipe
+from personare.pseudospeakers.recipe import Asked, PerGender
 from personare.pseudospeakers.unlike import draw_unlike, strangers
 
 Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ class ProjectedVoices:
 
 
 @dataclass(frozen=True)
-class ProjectedMixture(Recipe[ProjectedVoices]):
+class ProjectedMixture(PerGender[ProjectedVoices]):
     """Drawn from a Gaussian mixture in a randomly projected space (RP + GMM).
 
     Parameters

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 Wish = Literal["same", "cross", "any"]
 Scorer = Callable[[Any, Any], Any]
+LARGER = "take a larger pool"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +53,31 @@ class Recipe(ABC, Generic[V]):
     """Whether another ``rng`` gives another voice."""
     dissimilar: ClassVar[bool] = False
     """Whether the voice is promised to be unlike the original."""
+    follows: ClassVar[bool] = False
+    """Whether the voice stays near the original: such methods hide labels or nothing, not the person."""
+    keeps_gender: ClassVar[bool] = True
+    """Whether the voice is of the gender that was asked for."""
 
     gender: Wish = "same"
+
+    @abstractmethod
+    def fit(self, pool: Pool, *, rng: np.random.Generator) -> Fitted[V]:
+        """Learn from a pool; too few voices in it is an error."""
+
+    @abstractmethod
+    def invent(self, asked: Asked[V]) -> Floats:
+        """Give the vector [d] of an invented speaker for the original [d]."""
+
+
+@dataclass(frozen=True)
+class PerGender(Recipe[V]):
+    """A generator that learns each gender by itself."""
 
     def fit(self, pool: Pool, *, rng: np.random.Generator) -> Fitted[V]:
         """Learn the voices of every gender in the pool; too few of them is an error."""
         groups = {}
         for gender, vectors in pool.groups.items():
-            if len(vectors) < self.fewest:
-                whose = f" of gender '{gender}'" if gender else ""
-                raise ConfigError(
-                    f"{self.name} needs at least {self.fewest} voices{whose}, the pool holds {len(vectors)};"
-                    f" {self.remedy}"
-                )
+            check_size(self.name, gender, len(vectors), self.fewest, self.remedy)
             groups[gender] = contiguous(self.learn(vectors.astype(np.float64), rng))
         counts = {gender: len(vectors) for gender, vectors in pool.groups.items()}
         return Fitted(self, groups, counts, pool.vectors.shape[1])
@@ -77,15 +90,11 @@ class Recipe(ABC, Generic[V]):
     @property
     def remedy(self) -> str:
         """What to do when the pool is too small."""
-        return "take a larger pool"
+        return LARGER
 
     @abstractmethod
     def learn(self, vectors: Floats, rng: np.random.Generator) -> V:
         """Learn from the vectors [n, d] of one gender."""
-
-    @abstractmethod
-    def invent(self, asked: Asked[V]) -> Floats:
-        """Give the vector [d] of an invented speaker for the original [d]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +120,13 @@ class Fitted(Generic[V]):
         kind = given.dtype if given.dtype.kind == "f" else np.dtype(np.float32)
         invented = self.recipe.invent(Asked(given.astype(np.float64), self.groups[group], rng, self.scorer))
         return invented.astype(kind)
+
+
+def check_size(name: str, gender: str, found: int, fewest: int, remedy: str = LARGER) -> None:
+    """Refuse a pool with too few voices of a gender."""
+    if found < fewest:
+        whose = f" of gender '{gender}'" if gender else ""
+        raise ConfigError(f"{name} needs at least {fewest} voices{whose}, the pool holds {found}; {remedy}")
 
 
 def choose_group(counts: Mapping[str, int], gender: str | None, wish: Wish, rng: np.random.Generator) -> str:

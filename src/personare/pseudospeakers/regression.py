@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
-from personare.pseudospeakers.recipe import Asked, Recipe
+from personare.pseudospeakers.recipe import Asked, PerGender
 from personare.pseudospeakers.vectors import cosines
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class RegressionVoices:
 
 
 @dataclass(frozen=True)
-class SplitRegression(Recipe[RegressionVoices]):
+class SplitRegression(PerGender[RegressionVoices]):
     """Steady and varying parts of the vector, each led to unlike voices by its own ensemble of regressions (A1).
 
     Parameters

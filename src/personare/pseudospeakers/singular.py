@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
 from personare.pseudospeakers.clusters import cluster
-from personare.pseudospeakers.recipe import Asked, Recipe
+from personare.pseudospeakers.recipe import Asked, PerGender
 from personare.pseudospeakers.vectors import cosines, unit
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,7 @@ class ClusteredVoices:
 
 
 @dataclass(frozen=True)
-class SingularValues(Recipe[ClusteredVoices]):
+class SingularValues(PerGender[ClusteredVoices]):
     """The speaker's place among similar voices, rebuilt among the least similar cluster of the pool (A2).
 
     Parameters
