@@ -40,7 +40,7 @@ PIVOT_HZ = 8000 / np.pi  # one radian at 16 kHz: "the approximate mean formant p
 
 @dataclass(frozen=True)
 class McAdams:
-    """B2 and, with ``radius=0.975``, D1.
+    """Resonances moved frame by frame, live or whole: B2 and, with ``radius=0.975``, D1.
 
     Parameters
     ----------
