@@ -14,11 +14,13 @@ import pytest
 
 from conftest import hum
 from personare.attackers import embedder
+from personare.attackers.scoring import unit_rows
 from personare.attackers.trained import Trained
 from personare.attackers.training import augment, settings
 from personare.attackers.training.clips import clips_of, open_clips
 from personare.attackers.training.course import Course, prepare
 from personare.attackers.training.division import Division, divide
+from personare.attackers.training.ear import HEAD, aim_head
 from personare.attackers.training.settings import HeldOut, Network, Settings, Sounds
 from personare.core.audio import Audio, write
 from personare.core.errors import ConfigError, CorpusError, LeakError, MissingExtraError, TrainingError, WeightsError
@@ -66,7 +68,8 @@ def _bits(course: Course) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("chosen", [TINY, XVECTOR], ids=["ecapa", "xvector"])
 def test_a_tiny_ear_learns_and_becomes_an_embedder(hummers: Corpus, tmp_path: Path, chosen: Settings) -> None:
-    course = _course(hummers, dataclasses.replace(chosen, sounds=CLEAN))
+    plan = Plan(steps=40, judge_every=10, patience=0, rate=0.004, warm_up=4)
+    course = _course(hummers, dataclasses.replace(chosen, sounds=CLEAN, plan=plan))
     list(course.learn(tmp_path))
     done = course.finish(tmp_path)
     assert done.rows[-1][1] < 0.5 * done.rows[1][1], "the loss falls"
@@ -125,6 +128,29 @@ def test_a_trained_ear_refuses_its_teachers(hummers: Corpus, tmp_path: Path) -> 
     with pytest.raises(LeakError, match="2 trial speakers are also in the training of this ear \\(first: 'p0'\\)"):
         ear.check(["p8", "p0", "p6"])
     assert b"p0" not in ear.path.read_bytes().split(b"speakers", 1)[1], "speakers are named by tokens"
+
+
+def test_a_head_can_be_aimed_at_the_speakers_a_network_already_knows(hummers: Corpus) -> None:
+    course = _course(hummers)
+    aim_head(course.ear)
+    directions = course.ear.tensors[HEAD].detach().numpy()
+    heard = [unit_rows(course.ear.vectors(mels)).mean(axis=0) for mels in course.ear.batches.one_of_each()]
+    np.testing.assert_allclose(directions, np.stack(heard), rtol=1e-5)
+    assert directions.shape == (12, 192)
+
+
+@pytest.mark.slow
+@pytest.mark.models
+def test_the_published_ear_learns_on(hummers: Corpus, tmp_path: Path) -> None:
+    few = dataclasses.replace(
+        settings.shipped("ecapa", "ecapa"), sounds=CLEAN, held_out=TINY.held_out, plan=Plan(steps=2, judge_every=2)
+    )
+    course = _course(hummers, few)
+    before = course.ear.hear(hum(1).samples)
+    np.testing.assert_allclose(before, embedder("ecapa")([hum(1)])[0], atol=1e-4 * np.abs(before).max())
+    list(course.learn(tmp_path))
+    assert not np.allclose(course.ear.hear(hum(1).samples), before)
+    assert course.finish(tmp_path).difference < 1e-4
 
 
 def test_frozen_layers_stay_as_they_were(hummers: Corpus, tmp_path: Path) -> None:

@@ -68,7 +68,10 @@ def _se_res2(tensors: Tensors, name: str, x: Any, dilation: int, *, learning: bo
 
 def _attended(tensors: Tensors, frames: Any, *, learning: bool) -> Any:
     """Attentive statistics with global context: [batch, 2 channels, 1]."""
-    torch = torch_for("ECAPA-TDNN")
-    context = statistics(frames).expand(-1, -1, frames.shape[2])
-    hidden = tdnn(tensors, "asp.tdnn", torch.cat([frames, context], dim=1), learning=learning).tanh()
+    conv1d = torch_for("ECAPA-TDNN").nn.functional.conv1d
+    weight, bias = tensors["asp.tdnn.conv.conv.weight"], tensors["asp.tdnn.conv.conv.bias"]
+    size = frames.shape[1]
+    # the context is the same at every moment: its share of the product is computed once
+    mixed = conv1d(frames, weight[:, :size]) + conv1d(statistics(frames), weight[:, size:], bias)
+    hidden = normed(tensors, "asp.tdnn.norm", mixed.relu(), learning=learning).tanh()
     return statistics(frames, convolved(tensors, "asp.conv.conv", hidden).softmax(dim=2))
