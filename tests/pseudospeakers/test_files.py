@@ -132,6 +132,29 @@ def test_mistakes_are_one_line(
     assert told.count("\n") == 1
 
 
+def test_several_vectors_per_speaker_are_noted_and_averaged_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = clouds(40)
+    names = tuple(f"s{row // 2}" for row in range(len(pool)))
+    write_pool(Pool(pool.vectors, pool.genders, names, pool.genders), tmp_path / "pool.npz")
+    assert run(monkeypatch, "compare", str(tmp_path / "pool.npz"), "--only", "copy") == 0
+    heard = capsys.readouterr()
+    assert "several vectors per speaker" in heard.err
+    assert "64 voices in the pool, 16 originals held out" in heard.out
+    assert run(monkeypatch, "compare", str(tmp_path / "pool.npz"), "--only", "copy", "--people") == 0
+    heard = capsys.readouterr()
+    assert "several vectors" not in heard.err
+    assert "32 voices in the pool, 8 originals held out" in heard.out
+
+
+def test_a_person_keeps_gender_and_accent_when_averaged() -> None:
+    pool = Pool(np.eye(4, dtype=np.float32), ("m", "f", "m", "f"), ("b", "a", "b", "c"), ("us", "uk", "us", "in"))
+    people = pool.people()
+    assert (people.ids, people.genders, people.accents) == (("a", "b", "c"), ("f", "m", "f"), ("uk", "us", "in"))
+    assert people.vectors[1].tolist() == [0.5, 0.0, 0.5, 0.0]
+
+
 def test_every_generator_is_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "list") == 0
     printed = capsys.readouterr().out

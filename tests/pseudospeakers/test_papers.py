@@ -59,6 +59,21 @@ def test_b1_takes_any_scorer_as_its_distance() -> None:
         recipe.fit(pool, rng=RNG(0))
 
 
+def test_b1_with_the_attackers_plda_voiceprivacy2020_sec_3_1() -> None:
+    from personare.attackers.plda import fit_plda
+
+    rng = RNG(0)
+    people = np.repeat(2 * rng.standard_normal((80, 8)), 4, axis=0)
+    vectors = (people + rng.standard_normal(people.shape)).astype(np.float32)
+    plda = fit_plda(vectors, np.repeat(np.arange(80), 4), iterations=5)
+    pool = Pool(vectors[::4])
+    recipe = pseudospeaker("b1", farthest=10, average=10, distance="scorer")
+    voice = recipe.fit(pool, rng=rng, scorer=plda)(vectors[1], rng=RNG(1))  # type: ignore[call-arg]
+    likeness = plda(vectors[1][None], pool.vectors)[0]
+    np.testing.assert_allclose(voice, pool.vectors[np.argsort(likeness)[:10]].mean(axis=0), rtol=1e-4, atol=1e-5)
+    assert plda(vectors[1][None], voice[None])[0, 0] < np.median(likeness)
+
+
 # choices ------------------------------------------------------------------------------------------------------------
 def test_mixed_voices_keep_the_mean_and_the_covariance_of_the_pool() -> None:
     pool = RNG(0).multivariate_normal([2.0, -1.0], [[2.0, 0.8], [0.8, 1.0]], size=400).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,8 @@ def compare(
         PSEUDOSPEAKERS.load(name)
     key, pool = Key.from_seed(seed), read_pool(path)
     pool = pool.people() if people else pool
+    if len(set(pool.ids)) < len(pool):
+        sys.stderr.write(f"note: {path}: several vectors per speaker; --people averages them, as the papers do\n")
     pool, originals = study.hold_out(pool, share=share, most=most, rng=rng_for(key, "hold out"))
     names = only or PSEUDOSPEAKERS.names()
     rows = []
