@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from personare.attackers import embedder as make_embedder
 from personare.attackers import graphs, mels
 from personare.attackers.ecapa import LONGEST_S, SHORTEST
 from personare.attackers.hearing import by_length, mean_of_pieces, pieces_of
+from personare.attackers.scoring import Learnt
 from personare.core.errors import ConfigError, LeakError, WeightsError
 from personare.core.seeding import Key, token_for
 from personare.core.weights import file_sha256
@@ -87,6 +89,13 @@ class Trained:
 
     def _opened(self) -> tuple[Any, dict[str, str]]:
         return _session(self.path, _sha256(self.path, *_state(self.path)), self.threads)
+
+
+def refuse_teachers(embedder: str, attacked: Iterable[str]) -> None:
+    """Refuse an attack on speakers whom the named embedder has learnt from; published embedders know nobody here."""
+    ear = make_embedder(embedder)
+    if isinstance(ear, Learnt):
+        ear.check(attacked)
 
 
 def _state(path: Path) -> tuple[int, int]:

@@ -24,7 +24,7 @@ def attack(
         None, "--train-method", metavar="NAME", help="The similar system a semi-informed attacker has."
     ),
     key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
-    embedder: str = typer.Option("ecapa", help="The attacker's ear: ecapa or ge2e."),
+    embedder: str = typer.Option("ecapa", help="The attacker's ear: ecapa, ge2e, or trained:FILE.onnx."),
     seed: int = typer.Option(1, help="Chooses the split into enrolment and trial."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
 ) -> None:

@@ -14,7 +14,7 @@ def evaluate(
     anonymized: Path = typer.Argument(..., metavar="ANON", help="The same corpus after anonymization."),
     out: Path | None = typer.Option(None, "--out", metavar="DIR", help="Folder of the report.  [ANON-report]"),
     key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
-    embedder: str = typer.Option("ecapa", help="The attacker's ear: ecapa or ge2e."),
+    embedder: str = typer.Option("ecapa", help="The attacker's ear: ecapa, ge2e, or trained:FILE.onnx."),
     lengths: str = typer.Option("1,3", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
     seed: int = typer.Option(1, help="Chooses the split into enrolment and trial."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),

@@ -21,6 +21,7 @@ from personare.attackers.backend import Backend
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.split import Disguise, Split
 from personare.attackers.split import Heard as Known
+from personare.attackers.trained import refuse_teachers
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, token_for
 from personare.core.tables import Corpus, Embeddings
@@ -72,6 +73,7 @@ def plan(
     seed: int = 1,
 ) -> Listening:
     """List what must be heard; an attack that lacks what it needs is an error now."""
+    refuse_teachers(embedder, pairs.frame["speaker"])
     key = Key.from_seed(seed)
     enroll, trial, _ = deal(pairs.frame, key)
     own = key.child("attacker")
