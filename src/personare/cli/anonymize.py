@@ -54,7 +54,7 @@ def anonymize(
 
         personare anonymize recordings/ anonymous/ --method mcadams --jobs 2
 
-        personare anonymize recordings/ anonymous/ --set "alpha=[0.5, 0.9]" --key secret.key
+        personare anonymize recordings/ anonymous/ --set "alpha=[0.7, 0.9]" --key secret.key
     """
     from personare.core.config import coerce
     from personare.corpora import read_corpus

@@ -8,7 +8,7 @@ import typer
 
 from personare.cli import show
 
-METHOD = {"alpha": [0.5, 0.9]}
+METHOD = {"alpha": [0.7, 0.9]}  # below 0.7 words get lost
 
 
 def demo(
