@@ -33,7 +33,7 @@ from personare.nn.plan import Plan
 KEY = Key.from_seed(1)
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 TINY = Settings(
-    network=Network(channels=16, frame_channels=24, attention=8, squeeze=8),
+    network=Network(channels=16, frame_channels=24, attention=8, squeeze=8, dimensions=40),
     sounds=Sounds(batch=8, crop_s=0.5, noise_share=0.3, babble_share=0.3),
     held_out=HeldOut(speakers=3, utterances=3, longest_s=0.6),
     plan=Plan(steps=24, judge_every=8, patience=0, rate=0.01, warm_up=4),
@@ -155,7 +155,7 @@ def test_a_head_can_be_aimed_at_the_speakers_a_network_already_knows(hummers: Co
     directions = course.ear.tensors[HEAD].detach().numpy()
     heard = [unit_rows(course.ear.vectors(mels)).mean(axis=0) for mels in course.ear.batches.one_of_each()]
     np.testing.assert_allclose(directions, np.stack(heard), rtol=1e-5)
-    assert directions.shape == (12, 192)
+    assert directions.shape == (12, 40)
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ _NOTHING = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
-class _Affine:
+class Affine:
     """Batch normalisation at rest: x -> scale x + shift, per channel."""
 
     scale: NDArray[np.float64]
@@ -37,7 +37,7 @@ class _Affine:
 
 
 @dataclass(frozen=True, eq=False)
-class _Layers:
+class Layers:
     """The checkpoint's tensors by layer."""
 
     tensors: Mapping[str, NDArray[Any]]
@@ -46,27 +46,28 @@ class _Layers:
         """Weight [out, in, width] and bias [out]."""
         return self.tensors[f"{name}.weight"].astype(np.float64), self.tensors[f"{name}.bias"].astype(np.float64)
 
-    def norm(self, name: str) -> _Affine:
+    def norm(self, name: str) -> Affine:
+        """The normalisation as scale and shift."""
         weight, bias, mean, var = (
             self.tensors[f"{name}.norm.{part}"].astype(np.float64)
             for part in ("weight", "bias", "running_mean", "running_var")
         )
         scale = weight / np.sqrt(var + _BN_EPSILON)
-        return _Affine(scale, bias - mean * scale)
+        return Affine(scale, bias - mean * scale)
 
 
 def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
-    """Write the graph: mels [batch, 80, frames] -> vector [batch, 192]."""
-    layers, graph = _Layers(tensors), Graph()
-    hidden = _normed(graph, _tdnn(graph, layers, "blocks.0", "mels"), layers.norm("blocks.0.norm"))
+    """Write the graph: mels [batch, 80, frames] -> vector [batch, 192], or as long as the weights make it."""
+    layers, graph = Layers(tensors), Graph()
+    hidden = normed(graph, tdnn(graph, layers, "blocks.0", "mels"), layers.norm("blocks.0.norm"))
     outputs = []
     for index, dilation in enumerate(DILATIONS, start=1):
         hidden = _se_res2(graph, layers, f"blocks.{index}", hidden, dilation)
         outputs.append(hidden)
     joined = graph.add("Concat", *outputs, axis=1)
-    pooled = _pooled(graph, layers, _tdnn(graph, layers, "mfa", joined))
+    pooled = _pooled(graph, layers, tdnn(graph, layers, "mfa", joined))
     vector = graph.add("Flatten", pooled, axis=1)
-    return graph.encode("mels", ["batch", N_MELS, "frames"], vector, ["batch", N_DIMENSIONS])
+    return graph.encode("mels", ["batch", N_MELS, "frames"], vector, ["batch", len(tensors["fc.conv.bias"])])
 
 
 def _f32(values: NDArray[Any]) -> NDArray[np.float32]:
@@ -78,7 +79,7 @@ def _f32(values: NDArray[Any]) -> NDArray[np.float32]:
     return np.where(np.abs(values) < _NOTHING, 0, values).astype(np.float32)
 
 
-def _conv(graph: Graph, source: str, weight: NDArray[Any], bias: NDArray[Any], dilation: int = 1) -> str:
+def conv(graph: Graph, source: str, weight: NDArray[Any], bias: NDArray[Any], dilation: int = 1) -> str:
     """Convolve over time, reflect-padded to the same length."""
     reach = dilation * (weight.shape[2] - 1) // 2
     if reach:
@@ -87,34 +88,35 @@ def _conv(graph: Graph, source: str, weight: NDArray[Any], bias: NDArray[Any], d
     return graph.add("Conv", source, weight_name, bias_name, dilations=[dilation])
 
 
-def _tdnn(graph: Graph, layers: _Layers, name: str, source: str, dilation: int = 1) -> str:
+def tdnn(graph: Graph, layers: Layers, name: str, source: str, dilation: int = 1) -> str:
     """Convolution and ReLU; the layer's normalisation is left to the caller, who may merge it."""
-    return graph.add("Relu", _conv(graph, source, *layers.conv(f"{name}.conv.conv"), dilation))
+    return graph.add("Relu", conv(graph, source, *layers.conv(f"{name}.conv.conv"), dilation))
 
 
-def _normed(graph: Graph, source: str, norm: _Affine) -> str:
+def normed(graph: Graph, source: str, norm: Affine) -> str:
+    """Normalise each channel."""
     scaled = graph.add("Mul", source, graph.constant(_f32(norm.scale[:, None])))
     return graph.add("Add", scaled, graph.constant(_f32(norm.shift[:, None])))
 
 
-def _se_res2(graph: Graph, layers: _Layers, name: str, source: str, dilation: int) -> str:
+def _se_res2(graph: Graph, layers: Layers, name: str, source: str, dilation: int) -> str:
     """One SE-Res2 block: 1x1 layer, Res2Net, 1x1 layer, squeeze-excitation, shortcut."""
-    hidden = _normed(graph, _tdnn(graph, layers, f"{name}.tdnn1", source), layers.norm(f"{name}.tdnn1.norm"))
+    hidden = normed(graph, tdnn(graph, layers, f"{name}.tdnn1", source), layers.norm(f"{name}.tdnn1.norm"))
     hidden = _res2(graph, layers, f"{name}.res2net_block", hidden, dilation)
-    hidden = _tdnn(graph, layers, f"{name}.tdnn2", hidden)
+    hidden = tdnn(graph, layers, f"{name}.tdnn2", hidden)
     norm = layers.norm(f"{name}.tdnn2.norm")
     # squeeze: the mean over time passes through the affine norm, so the norm is merged into the first small layer
     weight, bias = layers.conv(f"{name}.se_block.conv1.conv")
     mean = graph.add("ReduceMean", hidden, graph.whole(2), keepdims=1)
-    small = graph.add("Relu", _conv(graph, mean, weight * norm.scale[:, None], bias + weight[:, :, 0] @ norm.shift))
-    gate = graph.add("Sigmoid", _conv(graph, small, *layers.conv(f"{name}.se_block.conv2.conv")))
+    small = graph.add("Relu", conv(graph, mean, weight * norm.scale[:, None], bias + weight[:, :, 0] @ norm.shift))
+    gate = graph.add("Sigmoid", conv(graph, small, *layers.conv(f"{name}.se_block.conv2.conv")))
     # (scale x + shift) gate + shortcut, with the small products first
     scaled = graph.add("Mul", hidden, graph.add("Mul", gate, graph.constant(_f32(norm.scale[:, None]))))
     shifted = graph.add("Add", source, graph.add("Mul", gate, graph.constant(_f32(norm.shift[:, None]))))
     return graph.add("Add", scaled, shifted)
 
 
-def _res2(graph: Graph, layers: _Layers, name: str, source: str, dilation: int) -> str:
+def _res2(graph: Graph, layers: Layers, name: str, source: str, dilation: int) -> str:
     """Res2Net: part 0 passes, part i is convolved together with the result of part i - 1."""
     from onnx import helper
 
@@ -123,12 +125,12 @@ def _res2(graph: Graph, layers: _Layers, name: str, source: str, dilation: int) 
     done = [parts[0]]
     for index, part in enumerate(parts[1:]):
         mixed = part if index == 0 else graph.add("Add", part, done[-1])
-        hidden = _tdnn(graph, layers, f"{name}.blocks.{index}", mixed, dilation)
-        done.append(_normed(graph, hidden, layers.norm(f"{name}.blocks.{index}.norm")))
+        hidden = tdnn(graph, layers, f"{name}.blocks.{index}", mixed, dilation)
+        done.append(normed(graph, hidden, layers.norm(f"{name}.blocks.{index}.norm")))
     return graph.add("Concat", *done, axis=1)
 
 
-def _pooled(graph: Graph, layers: _Layers, x: str) -> str:
+def _pooled(graph: Graph, layers: Layers, x: str) -> str:
     """Attentive statistics with global context, then the last linear layer: [batch, 192, 1].
 
     ``x`` is the multi-layer aggregate before its normalisation y = a x + b, which is merged into every use:
@@ -141,19 +143,19 @@ def _pooled(graph: Graph, layers: _Layers, x: str) -> str:
     bias = bias + (on_x[:, :, 0] + on_mean[:, :, 0]) @ norm.shift
     # the context is the same at every moment: its share of the product is computed once
     context_weight = np.concatenate([on_mean * a[:, None], on_std * np.abs(a)[:, None]], axis=1)
-    context = _conv(graph, _statistics(graph, x, None), context_weight, bias)
-    local = _conv(graph, x, on_x * a[:, None], np.zeros(len(bias)))
+    context = conv(graph, statistics(graph, x, None), context_weight, bias)
+    local = conv(graph, x, on_x * a[:, None], np.zeros(len(bias)))
     hidden = graph.add("Relu", graph.add("Add", local, context))
-    hidden = graph.add("Tanh", _normed(graph, hidden, layers.norm("asp.tdnn.norm")))
-    attention = graph.add("Softmax", _conv(graph, hidden, *layers.conv("asp.conv.conv")), axis=2)
+    hidden = graph.add("Tanh", normed(graph, hidden, layers.norm("asp.tdnn.norm")))
+    attention = graph.add("Softmax", conv(graph, hidden, *layers.conv("asp.conv.conv")), axis=2)
     last = layers.norm("asp_bn")
     weight, bias = layers.conv("fc.conv")
     bias = bias + weight[:, :, 0] @ (last.shift + last.scale * np.concatenate([norm.shift, np.zeros(size)]))
     weight = weight * (last.scale * np.concatenate([a, np.abs(a)]))[:, None]
-    return _conv(graph, _statistics(graph, x, attention), weight, bias)
+    return conv(graph, statistics(graph, x, attention), weight, bias)
 
 
-def _statistics(graph: Graph, x: str, attention: str | None) -> str:
+def statistics(graph: Graph, x: str, attention: str | None) -> str:
     """Mean and standard deviation over time, stacked; plain, or weighted by attention that sums to 1."""
     time = graph.whole(2)
 

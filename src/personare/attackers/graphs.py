@@ -91,7 +91,7 @@ def session(
         (checkpoint,) = weights.files_of(name).values()
         encoded = build(load_tensors(checkpoint))
         write_bytes(place, hashlib.sha256(encoded).digest() + encoded)
-    return _opened(encoded, threads)
+    return opened(encoded, threads)
 
 
 def _kept(place: Path) -> bytes | None:
@@ -104,7 +104,8 @@ def _kept(place: Path) -> bytes | None:
     return encoded if content[:32] == hashlib.sha256(encoded).digest() else None
 
 
-def _opened(encoded: bytes, threads: int) -> Any:
+def opened(encoded: bytes, threads: int) -> Any:
+    """Open a graph from its bytes."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

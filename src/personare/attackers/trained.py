@@ -112,7 +112,7 @@ def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
 def _session(path: Path, _sha256: str, threads: int) -> tuple[Any, dict[str, str]]:
     """Open a file; one that no training wrote is refused, because nobody knows what it wants to hear."""
     try:
-        session = graphs._opened(path.read_bytes(), threads)
+        session = graphs.opened(path.read_bytes(), threads)
     except WeightsError as error:
         raise WeightsError(f"{path}: {error}") from None
     notes = dict(session.get_modelmeta().custom_metadata_map)

@@ -52,7 +52,7 @@ def _with_notes(encoded: bytes, notes: Mapping[str, str]) -> bytes:
 
 def _difference(ear: Ear, encoded: bytes) -> float:
     """Let both listen to sounds like mel frames of several lengths."""
-    session = graphs._opened(encoded, 1)
+    session = graphs.opened(encoded, 1)
     rng = rng_for(ear.batches.key, "export")
     worst = 0.0
     for frames in _LENGTHS:
