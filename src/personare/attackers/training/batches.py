@@ -65,7 +65,7 @@ class Batches:
         features = np.stack([mels.decibel_mels(samples) for samples, _ in heard])
         return Batch(features, np.array([label for _, label in heard], dtype=np.int64))
 
-    def one_of_each(self, *, most: int = 4) -> Iterator[NDArray[np.float32]]:
+    def one_of_each(self, *, most: int = 2) -> Iterator[NDArray[np.float32]]:
         """Yield undisturbed mel frames [up to ``most``, 80, frames] of every class, in the order of their labels."""
         length = round(self.sounds.crop_s * mels.RATE_HZ)
         speeds = self.sounds.speeds if self.sounds.speed_is_speaker else (1.0,)

@@ -130,7 +130,7 @@ def _freeze(tensors: Mapping[str, Any], frozen: tuple[str, ...]) -> None:
 
 
 def aim_head(ear: Ear) -> None:
-    """Point a new head at where a ready network hears each speaker: the mean over one crop of up to 4 utterances.
+    """Point a new head at where a ready network hears each speaker: the mean over one crop of two utterances.
 
     A random head would first pull a published network away from what it knows.
     """
