@@ -8,23 +8,26 @@ import numpy as np
 
 from personare.pseudospeakers.pool import Pool
 
-DIMENSION = 192
+DIMENSION = 256
 _FAR: dict[str, object] = {"farthest": 40, "average": 20}
 SETTINGS: dict[str, dict[str, object]] = {"b1": _FAR, "s1": _FAR, "s2": _FAR, "keyed": {"voices": 300}}
 
 
-def clouds(each: int = 120, *, d: int = DIMENSION, seed: int = 0, offset: float = 0.4) -> Pool:
-    """Voices of two genders: six clouds each around the gender's mean, all a little to one side of zero."""
+def clouds(each: int = 120, *, d: int = DIMENSION, seed: int = 0) -> Pool:
+    """Voices of two genders, six clouds each; a few directions vary much, most vary little, as in real vectors.
+
+    Two strangers of one gender have cosines of about -0.1 to 0.5, like the real x-vectors beside the project.
+    """
     rng = np.random.default_rng(seed)
-    shared = offset * rng.standard_normal(d)
-    scales = np.exp(0.5 * rng.standard_normal(d))
+    shared = 0.1 * rng.standard_normal(d)
+    scales = np.sqrt(np.exp(-np.arange(d) / 15) + 0.02)
     parts, genders = [], []
     for gender in ("f", "m"):
-        middle = shared + 0.5 * rng.standard_normal(d)
-        centres = middle + 0.5 * rng.standard_normal((6, d))
+        middle = shared + 0.12 * rng.standard_normal(d)
+        centres = middle + 0.6 * scales * rng.standard_normal((6, d))
         parts.append(centres[rng.integers(6, size=each)] + scales * rng.standard_normal((each, d)))
         genders += [gender] * each
-    return Pool(np.concatenate(parts).astype(np.float32), tuple(genders))
+    return Pool((5 * np.concatenate(parts)).astype(np.float32), tuple(genders))
 
 
 def golden(shared_folder: Path, kind: str = "orig") -> Pool:

@@ -35,9 +35,14 @@ def test_the_adversary_makes_gender_harder_to_hear_in_real_x_vectors_espinoza202
 
 
 def test_the_adversary_makes_gender_harder_to_hear() -> None:
-    plain, hidden = heard_and_alike(clouds(150), 0.0), heard_and_alike(clouds(150), 10.0)
-    assert plain[0] > 0.9
-    assert hidden[0] < plain[0] - 0.05, "two genders this far apart are hard to bring together"
+    """One direction of 32 tells the gender: the network can afford to lose it."""
+    genders = np.array(["f", "m"] * 200)
+    vectors = np.random.default_rng(4).standard_normal((400, 32)) + 1.0
+    vectors[:, 5] += np.where(genders == "f", 2.0, -2.0)
+    pool = Pool(vectors.astype(np.float32), tuple(genders.tolist()))
+    plain, hidden = heard_and_alike(pool, 0.0), heard_and_alike(pool, 10.0)
+    assert plain[0] > 0.8
+    assert hidden[0] < plain[0] - 0.2
     assert hidden[1] < plain[1]
 
 

@@ -69,16 +69,16 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(TableError, match="no such file"):
         load(tmp_path / "nothing.npz")
     with pytest.raises(TargetError, match=r"written as \.npz"):
-        save(pseudospeaker("random").fit(clouds(9), rng=np.random.default_rng(0)), tmp_path / "fitted.pickle")
+        save(pseudospeaker("random").fit(clouds(12), rng=np.random.default_rng(0)), tmp_path / "fitted.pickle")
 
 
 def test_a_scorer_must_be_given_again(tmp_path: Path) -> None:
     recipe = pseudospeaker("b1", farthest=5, average=2, distance="scorer")
-    fitted = recipe.fit(clouds(9), rng=np.random.default_rng(0), scorer=cosines)  # type: ignore[call-arg]
+    fitted = recipe.fit(clouds(12), rng=np.random.default_rng(0), scorer=cosines)  # type: ignore[call-arg]
     save(fitted, tmp_path / "b1.npz")
     with pytest.raises(ConfigError, match="give it to load"):
         load(tmp_path / "b1.npz")
-    x = np.ones(192, np.float32)
+    x = np.ones(256, np.float32)
     voices = [
         f(x, rng=np.random.default_rng(1), gender="f") for f in (fitted, load(tmp_path / "b1.npz", scorer=cosines))
     ]

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from personare.core.errors import ConfigError
-from personare.pseudospeakers.mixture import FLOOR, Mixture, fit_mixture
+from personare.pseudospeakers.mixture import PRIOR, Mixture, fit_mixture
 
 
 def known() -> Mixture:
@@ -43,7 +43,7 @@ def test_one_component_is_the_mean_and_the_variance() -> None:
     np.testing.assert_allclose(found.variances[0], points.var(axis=0))
 
 
-def test_likelihood_never_falls() -> None:
+def test_likelihood_with_prior_never_falls() -> None:
     points = known().sample(500, np.random.default_rng(4))
     _, trace = fit_mixture(points, 3, rng=np.random.default_rng(5), tolerance=1e-9)
     assert (np.diff(trace.likelihoods) > -1e-9).all()
@@ -77,7 +77,10 @@ def test_schedule_wang2026_sec_5_2_rounds_grow_by_a_tenth_and_the_tolerance_doub
 def test_no_component_shrinks_to_one_person() -> None:
     points = np.random.default_rng(9).normal(size=(30, 40))
     found, _ = fit_mixture(points, 15, rng=np.random.default_rng(10))
-    assert (found.variances >= FLOOR * points.var(axis=0) * 0.999).all()
+    # v = (S + r s2) / (N + r): a curve around one voice keeps r / (1 + r) of the pool's variance
+    alone = PRIOR / (found.weights[:, None] * 30 + PRIOR) * points.var(axis=0)
+    assert (found.variances >= alone * 0.999).all()
+    assert (found.weights * 30 < 1.5).any(), "some curve is around one voice only"
 
 
 @pytest.mark.parametrize("components", [0, 31])

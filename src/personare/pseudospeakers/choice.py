@@ -70,7 +70,7 @@ class Random(PerGender[Voices]):
     name: ClassVar[str] = "random"
     learnt: ClassVar[type] = Voices
 
-    mix: int = 3
+    mix: int = 10
 
     def __post_init__(self) -> None:
         check_mix(self.name, self.mix)
@@ -104,7 +104,7 @@ class Keyed(PerGender[Voices]):
     learnt: ClassVar[type] = Voices
 
     voices: int = 1000
-    mix: int = 3
+    mix: int = 10
 
     def __post_init__(self) -> None:
         check_mix(self.name, self.mix)

@@ -43,7 +43,7 @@ class Indistinguishable(PerGender[Voices]):
 
     epsilon: float = 1.0
     voices: int = 1000
-    mix: int = 3
+    mix: int = 10
 
     def __post_init__(self) -> None:
         check_mix(self.name, self.mix)

@@ -5,7 +5,8 @@ rounds grow 1.1-fold and the tolerance doubles, until it converges              
 H    = -1/S sum_s log p(y_s),  y_s drawn from p: the entropy, estimated from S samples          [wang2026rpgmm, eq. 4]
 
 Deviations: the tolerance is 1e-3 nats of the mean log-likelihood (the number is lost in the text we have); a longer run
-goes on where the shorter stopped; variances never fall under a share of the pool's: no curve shrinks to one person.
+goes on where the shorter stopped; a prior worth four voices draws variances to the pool's, v = (S + 4 s2) / (N + 4), as
+a curve around one or two voices would otherwise hand out those people. EM then raises likelihood and prior together.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from personare.pseudospeakers.clusters import cluster
 
 Floats = NDArray[np.float64]
 
-FLOOR = 0.05  # share of the pool's variance that every component keeps in every dimension
+PRIOR = 4.0  # voices of the pool's variance that every component counts beside its own
 _GROW_ROUNDS, _GROW_TOLERANCE = 1.1, 2.0
 
 
@@ -51,7 +52,7 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """How a fit went: mean log-likelihood after each round, and the tolerance that was met."""
+    """How a fit went: log-likelihood with prior, per voice, after each round, and the tolerance that was met."""
 
     likelihoods: Floats
     tolerance: float
@@ -63,18 +64,18 @@ def fit_mixture(
     """Fit ``components`` bell curves to points [n, k], starting from clusters."""
     if not 1 <= components <= len(points):
         raise ConfigError(f"a mixture of {components} components needs as many voices, the pool has {len(points)}")
-    floor = FLOOR * points.var(axis=0) + 1e-12
-    model = _start(points, components, floor, rng)
+    pooled = points.var(axis=0) + 1e-12
+    model = _start(points, components, pooled, rng)
     likelihoods: list[float] = []
     limit = rounds
     while True:
         before = likelihoods[-1] if likelihoods else -np.inf
         joint = _joint(model, points)
         total = _log_sum(joint)
-        likelihoods.append(float(total.mean()))
+        likelihoods.append(float(total.mean()) + _log_prior(model, pooled) / len(points))
         if abs(likelihoods[-1] - before) < tolerance:
             return model, Trace(np.array(likelihoods), tolerance)
-        model = _best(points, np.exp(joint - total[:, None]), floor)
+        model = _best(points, np.exp(joint - total[:, None]), pooled)
         if len(likelihoods) >= limit:
             limit, tolerance = int(np.ceil(limit * _GROW_ROUNDS)), tolerance * _GROW_TOLERANCE
 
@@ -95,14 +96,19 @@ def _log_sum(joint: Floats) -> Floats:
     return total
 
 
-def _best(points: Floats, shares: Floats, floor: Floats) -> Mixture:
+def _log_prior(model: Mixture, pooled: Floats) -> float:
+    """Log of the prior on the variances, up to a constant (inverse gamma)."""
+    return float(-0.5 * PRIOR * (np.log(model.variances) + pooled / model.variances).sum())
+
+
+def _best(points: Floats, shares: Floats, pooled: Floats) -> Mixture:
     """The parameters that fit these shares [n, C] best (M step)."""
     mass = shares.sum(axis=0) + 1e-10
     means = shares.T @ points / mass[:, None]
-    variances = shares.T @ points**2 / mass[:, None] - means**2
-    return Mixture(mass / mass.sum(), means, np.maximum(variances, floor))
+    scatter = np.maximum(shares.T @ points**2 - mass[:, None] * means**2, 0.0)
+    return Mixture(mass / mass.sum(), means, (scatter + PRIOR * pooled) / (mass[:, None] + PRIOR))
 
 
-def _start(points: Floats, components: int, floor: Floats, rng: np.random.Generator) -> Mixture:
+def _start(points: Floats, components: int, pooled: Floats, rng: np.random.Generator) -> Mixture:
     labels = cluster(points, components, rng=rng).labels
-    return _best(points, np.eye(components)[labels], floor)
+    return _best(points, np.eye(components)[labels], pooled)

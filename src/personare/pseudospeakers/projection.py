@@ -7,7 +7,7 @@ x* = R+ y*,  y* ~ p (pseudo-inverse);  SC: draw again while cos(x*, x) is above 
 
 Half of the voices of a gender train, as in the paper; the other half only tells how well the mixture fits strangers.
 Deviations: the paper's text at hand has lost its constants: grid and limit are ours (limit: the median cosine of two
-strangers). The mixture is fitted to y as it is. Grid points whose k would not be under d are left out.
+strangers). The pseudo-inverse makes deviations k / (d - k - 1) times as strong: grid points with k near d are left out.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
     components : numbers of bell curves to try; the pair of highest entropy wins.
     samples : points from which an entropy is estimated.
     training : share of a gender's voices that train; the rest is held out.
+    widest : largest share of the dimensions that a projection may keep.
     """
 
     name: ClassVar[str] = "rp_gmm"
@@ -84,14 +85,15 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
     components: tuple[int, ...] = (5, 10, 20)
     samples: int = 1000
     training: float = 0.5
+    widest: float = 0.6
 
     def __post_init__(self) -> None:
         if not self.epsilons or not all(0 < e < 1 for e in self.epsilons):
             raise ConfigError(f"{self.name}: epsilons must lie between 0 and 1, not {list(self.epsilons)}")
         if not self.components or min(self.components) < 1:
             raise ConfigError(f"{self.name}: components must be at least 1, not {list(self.components)}")
-        if not 0 < self.training < 1 or self.samples < 1:
-            raise ConfigError(f"{self.name}: training must lie between 0 and 1 and samples be positive")
+        if not 0 < self.training < 1 or not 0 < self.widest <= 1 or self.samples < 1:
+            raise ConfigError(f"{self.name}: training and widest are shares between 0 and 1, samples are positive")
 
     @property
     def fewest(self) -> int:
@@ -118,14 +120,14 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
         return ProjectedVoices(mixture, back, strangers(vectors), grid)
 
     def _dimensions(self, n: int, d: int) -> list[tuple[float, int]]:
-        """The epsilons of the grid with their k, as far as k reduces the dimension."""
+        """The epsilons of the grid with their k, as far as k is well under d."""
         bounds = [(epsilon, projected_dimension(n, epsilon)) for epsilon in self.epsilons]
-        fitting = [(epsilon, k) for epsilon, k in bounds if k < d]
+        fitting = [(epsilon, k) for epsilon, k in bounds if k <= self.widest * d and k < d]
         if not fitting:
             lowest = min(k for _, k in bounds)
             raise ConfigError(
-                f"{self.name}: {n} voices need at least {lowest} dimensions by the Johnson-Lindenstrauss bound,"
-                f" the vectors have {d}; raise epsilon or take longer vectors"
+                f"{self.name}: {n} voices need at least {lowest} dimensions by the Johnson-Lindenstrauss bound, of {d}"
+                f" dimensions {int(self.widest * d)} may be kept; raise 'epsilons' or 'widest', or take longer vectors"
             )
         return fitting
 

@@ -26,7 +26,7 @@ from personare.pseudospeakers.vectors import cosines, unit
 
 Floats = NDArray[np.float64]
 
-_FEWEST_IN_CLUSTER = 4
+_FEWEST_IN_CLUSTER = 10
 _STARTS = 10
 
 
