@@ -27,6 +27,7 @@ def demo(
         personare demo my-demo --jobs 2
     """
     from personare.cli.evaluate import run
+    from personare.core.seeding import Key, load_or_make_key
     from personare.core.tables import Corpus
     from personare.core.weights import files_of
     from personare.engine import engine_for
@@ -47,10 +48,12 @@ def demo(
     show.failures(made.failures)
     corpus = Corpus.load(source / speaking.MANIFEST)
     recipe = hiding.Recipe("mcadams", METHOD)
+    key_file = hiding.private_folder(target) / "demo.key"
+    load_or_make_key(key_file, new=Key.from_seed("demo"))  # public on purpose: everybody's demo shows the same numbers
     with show.progress("2/3 anonymizing", len(corpus)) as tick:
-        hidden = hiding.anonymize(corpus, target, recipe, engine=engine, watch=lambda _: tick(1))
+        hidden = hiding.anonymize(corpus, target, recipe, engine=engine, key_file=key_file, watch=lambda _: tick(1))
     typer.echo(f"2/3 anonymized: {hidden.done} done, {hidden.failed} failed -> {target}")
     show.failures(hidden.failures)
     typer.echo("3/3 attacking")
-    pairs, known, _ = read_pair(source, target, None)
+    pairs, known, _ = read_pair(source, target, key_file)
     run(pairs, known, folder / "report", embedder="ecapa", lengths=[1, 3], seed=1, jobs=jobs)

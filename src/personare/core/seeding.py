@@ -64,11 +64,11 @@ def load_key(path: Path) -> Key:
         raise ConfigError(f"{path}: key file cannot be read ({error.strerror})") from None
 
 
-def load_or_make_key(path: Path) -> tuple[Key, bool]:
-    """Read the key at ``path``, or make one there that only its owner can read; tell whether it was made."""
+def load_or_make_key(path: Path, *, new: Key | None = None) -> tuple[Key, bool]:
+    """Read the key at ``path``, or put ``new`` (a fresh one) there, readable by its owner only; tell which."""
     if path.exists():
         return load_key(path), False
-    key = Key.new()
+    key = new or Key.new()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
