@@ -221,6 +221,7 @@ def test_broken_recordings_are_rows(hummers: Corpus, tmp_path: Path) -> None:
     assert [name for name, _ in clips.failures] == ["0-1"]
     assert len(clips.clips) == len(frame) - 1
     assert clips.kept == {}
+    assert clips.duration_s == pytest.approx(9 * (0.45 + 0.55 + 0.65 + 0.75) - 0.55)
     with pytest.raises(TrainingError, match="no recording to learn from can be read"):
         open_clips([clip for clip in clips_of(Corpus(frame)) if clip.utterance == "0-1"], memory_mb=1)
 

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 import yaml
 
-from personare.attackers.mels import RATE_HZ
 from personare.attackers.training.clips import Clip
 from personare.attackers.training.course import Course, Finished, prepare
 from personare.attackers.training.settings import Settings
@@ -123,8 +122,8 @@ def _card(course: Course, done: Trained, named: list[str]) -> str:
     """Say what the model is, whose speech it has learnt from, how good it is, and what it must not be used on."""
     ear = course.ear
     clips = ear.batches.clips
-    hours = sum(len(clips.samples(i)) for i in range(len(clips.clips))) / RATE_HZ / 3600
     before = " from the published weights of 'ecapa' (VoxCeleb)" if ear.settings.init == "ecapa" else ""
+    hours = clips.duration_s / 3600
     low, high = 100 * done.eer.low, 100 * done.eer.high
     return f"""# {ear.settings.arch}, trained{before}
 

@@ -46,6 +46,7 @@ class Clips:
     kept: dict[int, NDArray[np.float32]] = field(repr=False)
     failures: tuple[tuple[str, str], ...] = ()
     digest: str = ""  # of everything that was read: who said what
+    duration_s: float = 0.0
 
     def samples(self, index: int) -> NDArray[np.float32]:
         """Give float32 [n] at 16 kHz."""
@@ -72,7 +73,7 @@ def open_clips(clips: Sequence[Clip], *, memory_mb: int, watch: Callable[[Clip],
     good: list[Clip] = []
     kept: dict[int, NDArray[np.float32]] = {}
     failures: list[tuple[str, str]] = []
-    left, hasher = memory_mb * 1_000_000, hashlib.blake2b(digest_size=16)
+    left, hasher, heard = memory_mb * 1_000_000, hashlib.blake2b(digest_size=16), 0
     for clip in clips:
         try:
             samples = clip.read()
@@ -83,9 +84,10 @@ def open_clips(clips: Sequence[Clip], *, memory_mb: int, watch: Callable[[Clip],
                 kept[len(good)] = samples
                 left -= samples.nbytes
             good.append(clip)
+            heard += len(samples)
             hasher.update(f"{clip.utterance}\0{clip.speaker}\0{len(samples)}\0".encode() + samples.tobytes())
         watch(clip)
     if not good:
         why = f" (first: {failures[0][1]})" if failures else ""
         raise TrainingError(f"no recording to learn from can be read{why}; check the corpus: personare corpus info")
-    return Clips(tuple(good), kept, tuple(failures), hasher.hexdigest())
+    return Clips(tuple(good), kept, tuple(failures), hasher.hexdigest(), heard / RATE_HZ)
