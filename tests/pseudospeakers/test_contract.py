@@ -161,6 +161,29 @@ def test_a_pool_without_genders_works_when_none_is_asked_for(name: str) -> None:
         generator(ORIGINALS.vectors[0], rng=np.random.default_rng(0), gender="f")
 
 
+@pytest.mark.parametrize("kind", ["same", "zeros", "huge", "tiny", "one direction", "repeated", "outlier"])
+def test_strange_pools_give_a_finite_voice_or_one_line(name: str, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    normal = rng.standard_normal((80, 200))
+    vectors = {
+        "same": np.ones((80, 200)),
+        "zeros": np.zeros((80, 200)),
+        "huge": 1e15 * normal,
+        "tiny": 1e-15 * normal,
+        "one direction": np.outer(normal[:, 0], np.ones(200)),
+        "repeated": np.repeat(normal[:8], 10, axis=0),
+        "outlier": np.vstack([np.full((1, 200), 1e6), normal[1:]]),
+    }[kind]
+    more = {"epochs": 2} if name in ("s1", "s1c1", "s2", "s2c1") else {}
+    try:
+        generator = recipe(name, **more).fit(Pool(vectors.astype(np.float32), ("f", "m") * 40), rng=rng)
+    except ConfigError as error:
+        assert name == "a2", error
+        assert "only one cluster" in str(error)
+        return
+    assert np.isfinite(generator(vectors[0].astype(np.float32), rng=rng, gender="f")).all()
+
+
 def test_unknown_parameters_are_refused_with_a_suggestion(name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} has no parameter 'gendre'; did you mean 'gender'"):
         pseudospeaker(name, gendre="same")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from personare.cli import main
-from personare.core.errors import ConfigError, TableError, TargetError
+from personare.core.errors import ConfigError, PersonareError, TableError, TargetError
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.pool import Pool, read_pool, write_pool
 from personare.pseudospeakers.saving import load, save
@@ -49,7 +50,7 @@ def test_a_wrong_pool_is_one_line_with_its_place(tmp_path: Path, arrays: dict[st
     assert str(tmp_path / "pool.npz") in str(caught.value)
 
 
-@pytest.mark.parametrize("vectors", [np.ones(3), np.ones((0, 3)), np.array([[np.inf, 1.0]])])
+@pytest.mark.parametrize("vectors", [np.ones(3), np.ones((0, 3)), np.ones((5, 1)), np.array([[np.inf, 1.0]])])
 def test_pools_that_are_no_table_of_numbers_are_refused(vectors: Any) -> None:
     with pytest.raises(TableError, match="a pool holds"):
         Pool(vectors)
@@ -70,6 +71,31 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
         load(tmp_path / "nothing.npz")
     with pytest.raises(TargetError, match=r"written as \.npz"):
         save(pseudospeaker("random").fit(clouds(12), rng=np.random.default_rng(0)), tmp_path / "fitted.pickle")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a: a.pop("f/vectors"), "not a fitted generator"),
+        (lambda a: a.update({"f/vectors": a["f/vectors"][:, :7]}), "not a fitted generator"),
+        (lambda a: a.update({"f/vectors": a["f/vectors"][:0]}), "not a fitted generator"),
+        (lambda a: a.update({"f/vectors": a["f/vectors"] * np.nan}), "not a fitted generator"),
+        (lambda a: a.update({"card": np.array(str(a["card"]).replace('"keyed"', '"kyed"'))}), "did you mean 'keyed'"),
+        (lambda a: a.update({"card": np.array(str(a["card"]).replace('"mix"', '"mox"'))}), "did you mean 'mix'"),
+        (lambda a: a.update({"card": np.array("{}")}), "not a fitted generator"),
+    ],
+)
+def test_a_spoilt_file_is_refused_at_once(
+    tmp_path: Path, change: Callable[[dict[str, Any]], Any], message: str
+) -> None:
+    save(pseudospeaker("keyed", voices=20).fit(clouds(12), rng=np.random.default_rng(0)), tmp_path / "k.npz")
+    with np.load(tmp_path / "k.npz") as archive:
+        arrays = dict(archive)
+    change(arrays)
+    np.savez(tmp_path / "k.npz", **arrays)
+    with pytest.raises(PersonareError, match=message) as caught:
+        load(tmp_path / "k.npz")
+    assert str(caught.value).startswith(str(tmp_path / "k.npz"))
 
 
 def test_a_scorer_must_be_given_again(tmp_path: Path) -> None:

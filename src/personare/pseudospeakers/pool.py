@@ -34,8 +34,8 @@ class Pool:
 
     def __post_init__(self) -> None:
         vectors = np.asarray(self.vectors)
-        if vectors.ndim != 2 or 0 in vectors.shape:
-            raise TableError(f"a pool holds vectors [voices, dimensions], not {list(vectors.shape)}")
+        if vectors.ndim != 2 or not len(vectors) or vectors.shape[1] < 2:
+            raise TableError(f"a pool holds vectors [voices, 2 dimensions or more], not {list(vectors.shape)}")
         if not np.isfinite(vectors).all():
             row = int((~np.isfinite(vectors).all(axis=1)).argmax())
             raise TableError(f"a pool holds finite numbers only; vector {row} has NaN or infinity: leave it out")

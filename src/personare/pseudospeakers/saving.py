@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from personare.core.errors import ConfigError, TableError, TargetError
+from personare.core.errors import ConfigError, PersonareError, TableError, TargetError
 from personare.core.files import atomic_path
 from personare.pseudospeakers import PSEUDOSPEAKERS
-from personare.pseudospeakers.recipe import Fitted, Recipe, Scorer
+from personare.pseudospeakers.recipe import Asked, Fitted, Recipe, Scorer
 
 FORMAT = "personare-pseudospeaker-1"
 _NO_GENDER = "unknown"
@@ -46,17 +46,33 @@ def load(path: Path, *, scorer: Scorer | None = None) -> Fitted[Any]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        card = json.loads(str(arrays["card"]))
-        recipe, counts = _recipe(card), {str(g): int(n) for g, n in card["voices"].items()}
-        groups = {g: _made(type(recipe).learnt, g or _NO_GENDER, arrays) for g in counts}
-        fitted = Fitted(recipe, groups, counts, int(card["dimension"]), scorer)
+        fitted = _fitted(json.loads(str(arrays["card"])), arrays, scorer)
+        if getattr(fitted.recipe, "distance", "") == "scorer" and scorer is None:
+            raise ConfigError("its scorer is not in the file; give it to load(..., scorer=)")
+        _try(fitted)
     except FileNotFoundError:
         raise TableError(f"{path}: no such file; fit a generator and save it") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise TableError(f"{path}: not a fitted generator ({str(error).splitlines()[0]})") from None
-    if getattr(recipe, "distance", "") == "scorer" and scorer is None:
-        raise ConfigError(f"{path}: was fitted with a scorer, which is not in the file; give it to load(..., scorer=)")
+    except PersonareError as error:
+        raise ConfigError(f"{path}: not a usable generator: {error}") from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise TableError(f"{path}: not a fitted generator ({reason})") from None
     return fitted
+
+
+def _fitted(card: dict[str, Any], arrays: dict[str, Any], scorer: Scorer | None) -> Fitted[Any]:
+    recipe, counts = _recipe(card), {str(g): int(n) for g, n in card["voices"].items()}
+    groups = {g: _made(type(recipe).learnt, g or _NO_GENDER, arrays) for g in counts}
+    return Fitted(recipe, groups, counts, int(card["dimension"]), scorer)
+
+
+def _try(fitted: Fitted[Any]) -> None:
+    """Ask every group for a voice: arrays that do not fit together show now, not in the middle of a corpus."""
+    for voices in fitted.groups.values():
+        zeros = np.zeros(fitted.dimension)
+        voice = fitted.recipe.invent(Asked(zeros, voices, np.random.default_rng(0), fitted.scorer))
+        if voice.shape != zeros.shape or not np.isfinite(voice).all():
+            raise ValueError("its arrays do not give finite voices of its dimension")
 
 
 def _recipe(card: dict[str, Any]) -> Recipe[Any]:
