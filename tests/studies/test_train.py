@@ -1,0 +1,64 @@
+"""The informed attacker on real speech: an ear trained on disguised voices hears more through the disguise."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from personare.attackers.knowledge import Knowledge
+from personare.attackers.training.settings import shipped
+from personare.core.tables import Corpus
+from personare.engine import engine_for
+from personare.studies import knowledge
+from personare.studies.anonymize import Recipe, anonymize
+from personare.studies.evaluate import read_pair
+from personare.studies.train import open_course, sources_of, train_embedder
+
+RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
+STEPS = 300
+
+
+def _some(shared: Path, part: str, *, speakers: int, each: int) -> Corpus:
+    whole = Corpus.load(shared / "corpus" / "manifest.tsv").frame
+    frame = whole.filter((pl.col("part") == part) & (pl.col("corpus") == "speechocean762")).sort("utterance")
+    chosen = frame["speaker"].unique(maintain_order=True)[:speakers]
+    frame = frame.filter(pl.col("speaker").is_in(chosen.to_list()))
+    return Corpus(frame.group_by("speaker", maintain_order=True).head(each))
+
+
+def _trained(corpus: Corpus, folder: Path, attacked: list[str]) -> str:
+    small = shipped("xvector")
+    settings = dataclasses.replace(small, plan=dataclasses.replace(small.plan, steps=STEPS, patience=0))
+    done = train_embedder(open_course(corpus, settings, attacked=attacked), folder, sources=sources_of(corpus))
+    assert done.eer.value < done.first_eer - 0.03, "held-out people are told apart better than before"
+    return f"trained:{done.finished.model}"
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_informed_training_lowers_the_error_by_a_clear_margin(
+    shared_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "cache"))
+    engine = engine_for(1)
+    others, trials = (
+        _some(shared_folder, "train", speakers=100, each=8),
+        _some(shared_folder, "eval", speakers=60, each=6),
+    )
+    trials.save(tmp_path / "trials" / "manifest.parquet")
+    anonymize(trials, tmp_path / "hidden", RECIPE, engine=engine)
+    own = dataclasses.replace(RECIPE, level="utterance")
+    anonymize(others, tmp_path / "others", own, engine=engine, names="keep")
+    pairs, recipe, _ = read_pair(tmp_path / "trials", tmp_path / "hidden", None)
+    found = {}
+    for name, corpus in (("lazy", others), ("informed", Corpus.load(tmp_path / "others" / "manifest.parquet"))):
+        ear = _trained(corpus, tmp_path / name, trials.speakers)
+        heard = knowledge.plan(pairs, [Knowledge.LAZY_INFORMED], recipe=recipe, embedder=ear)
+        (outcome,) = knowledge.attack(pairs, [Knowledge.LAZY_INFORMED], heard, engine=engine).outcomes
+        found[name] = outcome.findings[0].estimate
+    assert found["informed"].value < found["lazy"].value - 0.04, f"{found}"
+    assert found["informed"].high < found["lazy"].low + 0.03, f"the intervals are nearly apart: {found}"
