@@ -43,7 +43,7 @@ check: $(VENV)/.dev   ## lint, format, types, import rules
 
 test: check           ## everything that must pass: lint, types, import rules, all tests but the slow ones
 	@$(BIN)/personare models fetch
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 slow: $(VENV)/.dev    ## the long tests on real speech
 	@$(BIN)/personare models fetch
