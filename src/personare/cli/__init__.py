@@ -39,31 +39,45 @@ def _root(
 
 def _join() -> None:
     """Let each file add its commands; kept in one place so that the order of the help page is visible."""
-    from personare.cli import anonymize, corpus, demo, evaluate, listen, methods, models, stream, targets, voices
+    from personare.cli import (
+        anonymize,
+        attack,
+        corpus,
+        demo,
+        embed,
+        evaluate,
+        link,
+        listen,
+        methods,
+        metrics,
+        models,
+        pseudospeakers,
+        score,
+        stream,
+        targets,
+        train,
+        voices,
+    )
 
-    app.command()(demo.demo)
-    app.command()(anonymize.anonymize)
-    app.command()(evaluate.evaluate)
-    app.command()(listen.listen)
-    app.command()(voices.voices)
-    app.command()(methods.methods)
-    app.command()(stream.stream)
-    app.command("fit-targets")(targets.fit_targets)
-    app.add_typer(corpus.app, name="corpus")
-    app.add_typer(models.app, name="models")
-    from personare.cli import attack, link, metrics, score
-
-    app.command()(attack.attack)
-    app.command()(score.score)
-    app.command()(link.link)
-    app.command("single-out")(link.single_out)
-    app.add_typer(metrics.app, name="metrics")
-    from personare.cli import train
-
-    app.add_typer(train.app, name="train")
-    from personare.cli import pseudospeakers
-
-    app.add_typer(pseudospeakers.app, name="pseudospeakers")
+    hide, prove, numbers, more = "Hide voices", "Prove it", "Numbers of your own", "Speech, models, training"
+    app.command(rich_help_panel=hide)(demo.demo)
+    app.command(rich_help_panel=hide)(anonymize.anonymize)
+    app.command(rich_help_panel=hide)(stream.stream)
+    app.command(rich_help_panel=hide)(methods.methods)
+    app.command("fit-targets", rich_help_panel=hide)(targets.fit_targets)
+    app.command(rich_help_panel=prove)(evaluate.evaluate)
+    app.command(rich_help_panel=prove)(attack.attack)
+    app.command(rich_help_panel=prove)(listen.listen)
+    app.command(rich_help_panel=numbers)(score.score)
+    app.command(rich_help_panel=numbers)(embed.embed)
+    app.command(rich_help_panel=numbers)(link.link)
+    app.command("single-out", rich_help_panel=numbers)(link.single_out)
+    app.add_typer(metrics.app, name="metrics", rich_help_panel=numbers)
+    app.add_typer(corpus.app, name="corpus", rich_help_panel=more)
+    app.command(rich_help_panel=more)(voices.voices)
+    app.add_typer(models.app, name="models", rich_help_panel=more)
+    app.add_typer(train.app, name="train", rich_help_panel=more)
+    app.add_typer(pseudospeakers.app, name="pseudospeakers", rich_help_panel=more)
 
 
 _join()

@@ -40,16 +40,15 @@ def attack(
         personare attack recordings/ anonymous/ --knowledge lazy-informed,informed --train others/
     """
     from personare.attackers.knowledge import knowledge as level_named
-    from personare.core.weights import files_of
     from personare.engine import engine_for
     from personare.studies import knowledge as study
     from personare.studies.evaluate import read_pair
+    from personare.studies.hearing import ready
 
     levels = list(dict.fromkeys(level_named(word) for word in knowledge.split(",")))
     pairs, recipe, _ = read_pair(original, anonymized, key)
     lesson = study.lesson_of(train, train_method, recipe)
-    if embedder in ("ecapa", "ge2e"):
-        files_of(embedder)  # a missing model is one line now, not a failure for each utterance later
+    ready(embedder)
     listening = study.plan(pairs, levels, recipe=recipe, embedder=embedder, lesson=lesson, seed=seed)
     with show.progress("listening", len(listening)) as tick:
         found = study.attack(pairs, levels, listening, engine=engine_for(jobs), seed=seed, watch=lambda _: tick(1))

@@ -62,13 +62,12 @@ def run(pairs: object, recipe: object, out: Path, *, embedder: str, lengths: lis
     """Evaluate, write the report, print the table."""
     from typing import Any, cast
 
-    from personare.core.weights import files_of
     from personare.engine import engine_for
     from personare.studies import evaluate as study
     from personare.studies.evaluation_page import table_rows, write_report
+    from personare.studies.hearing import ready
 
-    if embedder in ("ecapa", "ge2e"):
-        files_of(embedder)  # a missing model is one line now, not a failure for each utterance later
+    ready(embedder)
     known, how = cast(Any, pairs), cast(Any, recipe)
     with show.progress("listening", study.how_many_sounds(known, recipe=how, seed=seed)) as tick:
         found = study.evaluate(

@@ -53,15 +53,20 @@ def write_embeddings(embeddings: Embeddings, path: Path) -> None:
     """Write vectors as .npz or .parquet, by the suffix, in the form ``read_embeddings`` reads."""
     import polars as pl
 
+    check_kind(path)
     if path.suffix == ".npz":
         with atomic_path(path) as part, part.open("wb") as stream:
             ids, speakers = np.array(embeddings.ids, dtype=str), np.array(embeddings.speakers, dtype=str)
             np.savez(stream, ids=ids, speakers=speakers, vectors=embeddings.vectors)
-    elif path.suffix == ".parquet":
+    else:
         kind = pl.Array(pl.Float32, embeddings.vectors.shape[1])
         columns = {"utterance": embeddings.ids, "speaker": embeddings.speakers}
         write_frame(pl.DataFrame(columns).with_columns(pl.Series("vector", embeddings.vectors, dtype=kind)), path)
-    else:
+
+
+def check_kind(path: Path) -> None:
+    """Refuse a name whose suffix is no kind of vector file we write."""
+    if path.suffix not in (".npz", ".parquet"):
         raise TableError(f"{path}: unknown kind of vector file '{path.suffix}'; use .npz or .parquet")
 
 

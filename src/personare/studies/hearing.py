@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.anonymizers import anonymizer
+from personare.attackers import embedder as make_embedder
 from personare.attackers.cache import embed_audio, embed_file
 from personare.core.audio import Audio, read_mono
+from personare.core.carriers import WEIGHTS
+from personare.core.errors import CorpusError, did_you_mean
 from personare.core.seeding import Key, rng_for
-from personare.core.tables import Embeddings
+from personare.core.tables import Corpus, Embeddings
+from personare.core.weights import files_of
 from personare.engine import Engine, Result
 from personare.studies.anonymize import Recipe
 
@@ -63,6 +67,27 @@ class Heard:
 
     embeddings: Embeddings
     failures: tuple[tuple[str, str], ...]
+
+
+def ready(embedder: str) -> None:
+    """Find out now, in one line, whether an ear exists and its model is there: not once for each utterance later."""
+    make_embedder(embedder)
+    if embedder in WEIGHTS:
+        files_of(embedder)
+
+
+def sounds_of(corpus: Corpus, *, part: str | None = None) -> list[Sound]:
+    """List a corpus, or one part of it, as things to hear."""
+    frame = corpus.frame
+    if part is not None:
+        parts = frame["part"].drop_nulls().unique().to_list() if "part" in frame.columns else []
+        if part not in parts:
+            raise CorpusError(f"the corpus has no part '{part}'; {did_you_mean(part, parts)}")
+        frame = frame.filter(frame["part"] == part)
+    return [
+        Sound(row["utterance"], row["speaker"], Path(row["audio"]), row.get("start_s") or 0.0, row.get("end_s"))
+        for row in frame.iter_rows(named=True)
+    ]
 
 
 def hear(
