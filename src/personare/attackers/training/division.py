@@ -40,7 +40,7 @@ def divide(
     corpus: Corpus, held_out: HeldOut, *, key: Key, part: str | None = None, attacked: Iterable[str] = ()
 ) -> Division:
     """Divide one part of a corpus; ``attacked`` are the speakers of the trials to come, wherever those are."""
-    frame, others = _part(corpus.frame, part)
+    frame, others = part_of(corpus.frame, part)
     everyone = sorted(frame["speaker"].unique().to_list())
     refuse_known(everyone, {*attacked, *others})
     judges = _judges(frame, everyone, held_out, key)
@@ -50,7 +50,7 @@ def divide(
     return Division(tuple(clips_of(Corpus(frame.filter(~judging)))), tuple(clips_of(Corpus(few))), _useful(genders))
 
 
-def _part(frame: pl.DataFrame, part: str | None) -> tuple[pl.DataFrame, set[str]]:
+def part_of(frame: pl.DataFrame, part: str | None) -> tuple[pl.DataFrame, set[str]]:
     """Give the rows of a part, and everyone who speaks in the other parts."""
     parts = sorted(frame["part"].drop_nulls().unique().to_list()) if "part" in frame.columns else []
     if part is None:
