@@ -42,6 +42,7 @@ CARDS: Mapping[str, str] = {
     "risk_over_control": "personare.metrics.privacy.control:CARD",
     # utility: what is left of words, melody and feeling
     "wer": "personare.metrics.utility.wer:CARD",
+    "cer": "personare.metrics.utility.wer:CHARACTER_CARD",
     "ccc": "personare.metrics.utility.concordance:CARD",
     "f0_spearman": "personare.metrics.utility.pitch:CARD",
     "pitch_correlation": "personare.metrics.utility.pitch:PEARSON_CARD",

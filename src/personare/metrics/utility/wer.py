@@ -4,6 +4,8 @@ WER = (substitutions + deletions + insertions) / words in the references       [
 
 Errors are summed over all utterances before dividing. The alignment is jiwer's (least edits).
 Deviations: none. Words are what white space separates: bring case, punctuation and numbers into one form before.
+
+CER, the character error rate, is the same with letters instead of words; one space between words counts as a letter.
 """
 
 from __future__ import annotations
@@ -33,6 +35,16 @@ CARD = MetricCard(
     cite="tomashenko2022voiceprivacy, sec. 2.3.1",
     reading="wrong, lost and invented words per word that was said; compare with the WER of the original speech",
     caution="depends on the recognizer and on how text was normalized; can exceed 1",
+)
+CHARACTER_CARD = MetricCard(
+    name="cer",
+    title="Character error rate",
+    better="lower",
+    bounds=(0.0, math.inf),
+    chance=None,
+    cite="personare, after tomashenko2022voiceprivacy, sec. 2.3.1",
+    reading="wrong, lost and invented letters per letter that was said, for recognizers that write letters",
+    caution="not comparable with a word error rate, which is usually several times as high; can exceed 1",
 )
 
 
@@ -70,6 +82,17 @@ def word_errors(references: Sequence[str], hypotheses: Sequence[str]) -> WordErr
     if spoken:
         counts[spoken, :3] = _edits([" ".join(said[i]) for i in spoken], [" ".join(heard[i]) for i in spoken])
     return WordErrors(*counts.T)
+
+
+def character_errors(references: Sequence[str], hypotheses: Sequence[str]) -> WordErrors:
+    """Align letters instead of words; the space between two words counts as a letter.
+
+    >>> found = character_errors(["the cat"], ["the  bats"])
+    >>> found.substitutions.tolist(), found.deletions.tolist(), found.insertions.tolist(), found.words.tolist()
+    ([1], [0], [1], [7])
+    """
+    said, heard = ([" ".join("_".join(t.split())) for t in texts] for texts in (references, hypotheses))
+    return word_errors(said, heard)
 
 
 def wer(found: WordErrors) -> float:
