@@ -57,20 +57,30 @@ class Ctc:
             raise WeightsError(f"{self.folder}: holds no trained recognizer")
         return f"ctc:{file_sha256(place)}:{self.window_s}"
 
+    def check(self) -> None:
+        """Say now what is missing, not once for each utterance."""
+        torch_for("the listener 'ctc'")
+        _trained(self.folder, _stamp(self.folder))
+
     def __call__(self, batch: Sequence[Audio]) -> list[str]:
         """Transcribe each Audio, resampled to 16 kHz: the likeliest letter of each frame, without repeats."""
         return [" ".join("".join(self._windows(resample(audio, RATE_HZ))).split()) for audio in batch]
 
     def _windows(self, audio: Audio) -> list[str]:
-        torch = torch_for("the listener 'ctc'")
         heard = []
         for window in windows_at_quiet_points(audio, longest_s=self.window_s):
             if window.duration_s < SHORTEST_S or is_silent(window):
                 continue
-            with torch.no_grad():
-                scores = _trained(self.folder)(torch.from_numpy(features(window)[None]))[0]
-            heard.append(letters_of(scores.argmax(dim=-1).tolist()) + " ")
+            heard.append(hear(self.folder, features(window)) + " ")
         return heard
+
+
+def hear(folder: Path, bands: NDArray[np.float32]) -> str:
+    """Transcribe float32 [frames, bands] with the best network of a folder."""
+    torch = torch_for("the listener 'ctc'")
+    with torch.no_grad():
+        scores = _trained(folder, _stamp(folder))(torch.from_numpy(bands[None]))[0]
+    return letters_of(scores.argmax(dim=-1).tolist())
 
 
 def features(audio: Audio) -> NDArray[np.float32]:
@@ -99,8 +109,14 @@ def letters_of(symbols: Sequence[int]) -> str:
     return "".join(LETTERS[s - 1] for s in kept)
 
 
-@lru_cache(maxsize=2)
-def _trained(folder: Path) -> Any:
+def _stamp(folder: Path) -> int:
+    """Tell one state of a folder from a later one, so that a training that went on is heard anew."""
+    place = folder / checkpoints.BEST
+    return place.stat().st_mtime_ns if place.is_file() else 0
+
+
+@lru_cache(maxsize=4)
+def _trained(folder: Path, _stamp: int) -> Any:
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
         shape, mark = from_mapping(Shape, card["shape"], where=str(folder / CARD)), str(card["mark"])

@@ -10,18 +10,19 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
-from personare.core.errors import ConfigError
+from personare.core.errors import ConfigError, WeightsError
 from personare.core.files import write_text
 from personare.core.seeding import Key, rng_for
 from personare.listeners.ctc import CARD, SYMBOLS, features, symbols_of
 from personare.listeners.spectra import RATE_HZ
-from personare.nn import ctc
+from personare.nn import checkpoints, ctc
 from personare.nn.loop import Learnt, train
 from personare.nn.plan import Plan
 from personare.nn.torch_extra import torch_for
@@ -41,11 +42,20 @@ def examples(batch: Sequence[Audio], texts: Sequence[str]) -> list[Example]:
         raise ConfigError(f"{len(batch)} sounds do not fit {len(texts)} texts")
     found = []
     for i, (audio, text) in enumerate(zip(batch, texts, strict=True)):
-        one = Example(features(resample(audio, RATE_HZ)), tuple(symbols_of(text)))
-        if not one.symbols or len(one.symbols) > len(one.bands) // ctc.THINNED:
-            raise ConfigError(f"utterance {i}: {len(one.symbols)} letters do not fit {audio.duration_s:.2f} s of sound")
-        found.append(one)
+        try:
+            found.append(example(audio, text))
+        except ConfigError as error:
+            raise ConfigError(f"utterance {i}: {error}") from None
     return found
+
+
+def example(audio: Audio, text: str) -> Example:
+    """Prepare one utterance; between two equal letters the network needs room for a blank."""
+    one = Example(features(resample(audio, RATE_HZ)), tuple(symbols_of(text)))
+    twice = sum(a == b for a, b in pairwise(one.symbols))
+    if not one.symbols or len(one.symbols) + twice > len(one.bands) // ctc.THINNED:
+        raise ConfigError(f"{len(one.symbols)} letters do not fit {audio.duration_s:.2f} s of sound")
+    return one
 
 
 @dataclass(eq=False)
@@ -57,9 +67,13 @@ class Course:
     held_out: Sequence[Example]
     batch_size: int
     key: Key
+    device: str = "cpu"
     tensors: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.device != "cpu" and not torch_for("training a recognizer").cuda.is_available():
+            raise ConfigError(f"device '{self.device}' is not on this machine; write device: cpu")
+        self.network.to(self.device)
         self.tensors = dict(self.network.named_parameters())
 
     def batch(self, step: int) -> list[Example]:
@@ -75,7 +89,7 @@ class Course:
         frames = torch.tensor([-(-len(e.bands) // ctc.THINNED) for e in batch])
         texts = torch.tensor([s for e in batch for s in e.symbols])
         lengths = torch.tensor([len(e.symbols) for e in batch])
-        return ctc.loss(self.network(torch.from_numpy(padded)), frames, texts, lengths)
+        return ctc.loss(self.network(torch.from_numpy(padded).to(self.device)), frames, texts.to(self.device), lengths)
 
     def judge(self) -> float:
         """Mean loss of the held-out utterances."""
@@ -102,9 +116,13 @@ def train_recognizer(
         raise ConfigError("training a recognizer needs utterances to learn from and others to be judged on")
     form = shape or ctc.Shape(symbols=SYMBOLS)
     mark = _mark(learnt_from, held_out, form, plan, batch_size, seed)
-    course = Course(ctc.network(form, seed=seed), learnt_from, held_out, batch_size, Key.from_seed(seed))
+    course = Course(ctc.network(form, seed=seed), learnt_from, held_out, batch_size, Key.from_seed(seed), plan.device)
+    steps = train(course, plan, folder, mark=mark, resume=resume)
+    first = next(steps, None)  # a folder that holds another training is refused here, before its card is touched
     write_text(folder / CARD, json.dumps({"shape": asdict(form), "mark": mark, "unit": "characters"}, indent=1) + "\n")
-    yield from train(course, plan, folder, mark=mark, resume=resume)
+    if first is not None:
+        yield first
+    yield from steps
 
 
 def _mark(
@@ -115,3 +133,12 @@ def _mark(
     for example in (*learnt_from, *held_out):
         digest.update(example.bands.tobytes() + repr(example.symbols).encode())
     return digest.hexdigest()
+
+
+def judgements(folder: Path) -> tuple[tuple[int, float, float, float], ...]:
+    """Give the judgements of a training so far, as (step, loss, held out, rate)."""
+    try:
+        mark = str(json.loads((folder / CARD).read_text(encoding="utf-8"))["mark"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightsError(f"{folder}: holds no training of a recognizer ({error})") from None
+    return tuple(checkpoints.load(folder / checkpoints.LAST, mark=mark).rows)
