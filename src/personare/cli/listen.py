@@ -16,7 +16,9 @@ def listen(
     measures: str = typer.Option(
         "words,pitch,pesq,stoi,estoi,dnsmos", metavar="NAME,NAME", help="What to measure; visqol is slower."
     ),
-    recognizers: str = typer.Option("moonshine", metavar="NAME,NAME", help="Ears for words: moonshine, whisper."),
+    recognizers: str = typer.Option(
+        "moonshine", metavar="NAME,NAME", help="Ears for words: moonshine, whisper, ctc:DIR."
+    ),
     tracker: str = typer.Option("pitch", help="Ear for pitch: pitch (WORLD) or pitch-swift (neural)."),
     affect: Path | None = typer.Option(None, metavar="FILE", help="Your own model of feeling: .json or .onnx."),
     outputs: str = typer.Option("", metavar="NAME,NAME", help="What the outputs of a .onnx model are called."),

@@ -44,7 +44,13 @@ class Comparison(Protocol):
 
 
 def listener(name: str, /, **parameters: Any) -> Listener:
-    """Make a listener by name; unknown names and parameters are errors with a suggestion."""
+    """Make a listener by name; unknown names and parameters are errors with a suggestion.
+
+    ``ctc:my-recognizer`` is short for the listener ``ctc`` with ``folder="my-recognizer"``.
+    """
+    name, colon, folder = name.partition(":")
+    if colon:
+        parameters = {"folder": folder, **parameters}
     return cast(Listener, LISTENERS.make(name, **parameters))
 
 

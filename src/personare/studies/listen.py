@@ -1,6 +1,7 @@
 """What is left of words, melody and sound after anonymization, as findings with intervals over speakers.
 
-Words: word error rate of each recognizer on original and anonymized speech. Where nobody wrote down what was said, the
+Words: word error rate of each recognizer on original and anonymized speech (a recognizer of one's own writes letters:
+its character error rate). Where nobody wrote down what was said, the
 words heard in the original are the reference, which is said in the finding.
 """
 
@@ -19,7 +20,7 @@ from personare.listeners.normalize import Normalizer
 from personare.metrics import card
 from personare.metrics.utility.concordance import ccc_estimate
 from personare.metrics.utility.quality import mean_estimate
-from personare.metrics.utility.wer import wer_estimate, word_errors
+from personare.metrics.utility.wer import character_errors, wer_estimate, word_errors
 from personare.studies.listening import HeardPair, ListenWork, SoundPair
 from personare.studies.pairing import Pairs
 
@@ -97,19 +98,21 @@ def _words(
         for side, speech in enumerate(("original", "anonymized")):
             if not any(said) or (side == 0 and not written):
                 continue
-            errors = word_errors(said, [words(both[side]) for _, both in rows])
+            letters = recognizer.startswith("ctc:")
+            count = character_errors if letters else word_errors
+            errors = count(said, [words(both[side]) for _, both in rows])
             rng = rng_for(key, "words", recognizer, speech)
             estimate = wer_estimate(errors, speakers=[pair.speaker for pair, _ in rows], rng=rng)
             conditions: dict[str, str | int | float] = {
                 "speech": speech,
                 "by": recognizer,
                 "reference": "written" if written else "heard in the original",
-                "words": int(errors.words.sum()),
+                "letters" if letters else "words": int(errors.words.sum()),
                 "S": int(errors.substitutions.sum()),
                 "D": int(errors.deletions.sum()),
                 "I": int(errors.insertions.sum()),
             }
-            yield Finding(card("wer"), estimate, conditions, failed=total - len(rows))
+            yield Finding(card("cer" if letters else "wer"), estimate, conditions, failed=total - len(rows))
 
 
 def _affect(heard: Sequence[Row], key: Key, total: int) -> Iterator[Finding]:
@@ -155,7 +158,7 @@ def table_rows(found: Listening) -> tuple[list[str], list[list[str]]]:
 
 def _row(finding: Finding) -> list[str]:
     e, conditions = finding.estimate, finding.conditions
-    percent = finding.metric.name in ("wer", "voicing_error")
+    percent = finding.metric.name in ("wer", "cer", "voicing_error")
     words = [str(conditions[k]) for k in ("speech", "frames", "by", "of") if k in conditions]
     value, low, high = (f"{100 * v:.1f} %" if percent else f"{v:.3f}" for v in (e.value, e.low, e.high))
     interval = "-" if math.isnan(e.low) else f"{low} to {high}"

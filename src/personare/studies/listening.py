@@ -31,7 +31,8 @@ NEEDS: dict[str, tuple[str | None, str]] = {
     "affect": (None, ""),
 }
 USUAL = ("words", "pitch", "pesq", "stoi", "estoi", "dnsmos")
-RECOGNIZERS = {"moonshine": None, "whisper": "faster_whisper"}
+RECOGNIZERS = {"moonshine": None, "whisper": "faster_whisper"}  # and ctc:FOLDER, trained by oneself
+OWN = "ctc:"
 TRACKERS = {"pitch": "pyworld", "pitch-swift": "swift_f0"}
 
 
@@ -76,7 +77,7 @@ class ListenWork:
     def __post_init__(self) -> None:
         for what, known, names in (
             ("measure", NEEDS, self.measures),
-            ("recognizer", RECOGNIZERS, self.recognizers),
+            ("recognizer", [*RECOGNIZERS, f"{OWN}FOLDER"], [n for n in self.recognizers if not n.startswith(OWN)]),
             ("pitch tracker", TRACKERS, (self.tracker,)),
         ):
             for name in names:
@@ -99,6 +100,9 @@ class ListenWork:
             _check_library(TRACKERS[self.tracker], "pitch", f"the listener '{self.tracker}'")
         if "words" in self.measures:
             for name in self.recognizers:
+                if name.startswith(OWN):
+                    _ear(name).check()
+                    continue
                 _check_library(RECOGNIZERS[name], "asr", f"the listener '{name}'")
                 files_of(name)
 
