@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING
 import typer
 
 from personare.cli import show
+from personare.cli.train_recognizer import how_many, recognizer
 
 if TYPE_CHECKING:
-    from personare.core.tables import Corpus
     from personare.studies.train import Trained
 
-app = typer.Typer(no_args_is_help=True, help="Train an attacker's ear on speech of one's own (extra 'neural').")
+app = typer.Typer(
+    no_args_is_help=True, help="Train an attacker's or a friendly ear on one's own speech (extra 'neural')."
+)
+
+
+app.command()(recognizer)
 
 
 @app.callback()
 def _train() -> None:
-    """Train an attacker's ear on speech of one's own."""
+    """Train an attacker's ear, or a friendly one, on speech of one's own."""
 
 
 @app.command()
@@ -62,7 +67,7 @@ def embedder(
     reading = read_corpus(corpus, layout=layout)
     show.problems(reading.problems)
     trial_speakers = read_corpus(attacked).corpus.speakers if attacked is not None else []
-    with show.progress("reading", _most(reading.corpus, part)) as tick:
+    with show.progress("reading", how_many(reading.corpus, part)) as tick:
         course = study.open_course(
             reading.corpus, settings, part=part, attacked=trial_speakers, watch=lambda _: tick(1)
         )
@@ -75,12 +80,6 @@ def embedder(
             watch=lambda learnt: tick(min(learnt.step, 1)),
         )
     _tell(done)
-
-
-def _most(corpus: Corpus, part: str | None) -> int:
-    """How many recordings may be read."""
-    frame = corpus.frame
-    return len(frame) if part is None or "part" not in frame.columns else int((frame["part"] == part).sum())
 
 
 def _tell(done: Trained) -> None:
