@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +16,7 @@ import soundfile
 
 from conftest import hum
 from personare.core.audio import read_channels, write
-from personare.core.errors import CorpusError, PersonareError, TargetError, UnknownNameError
+from personare.core.errors import CorpusError, MissingExtraError, PersonareError, TargetError, UnknownNameError
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
@@ -161,6 +162,16 @@ def test_a_wrong_method_fails_before_anything_is_written(small_corpus: Path, tmp
         run(small_corpus, tmp_path / "out", Recipe("mcadam"))
     with pytest.raises(PersonareError, match="did you mean 'alpha'"):
         run(small_corpus, tmp_path / "out", Recipe("mcadams", {"alhpa": 0.8}))
+    assert set(tmp_path.rglob("*")) == before
+
+
+def test_a_missing_extra_fails_before_anything_is_written(
+    small_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyworld", None)
+    before = set(tmp_path.rglob("*"))
+    with pytest.raises(MissingExtraError, match=r"pip install 'personare\[pitch\]'"):
+        run(small_corpus, tmp_path / "out", Recipe("world"))
     assert set(tmp_path.rglob("*")) == before
 
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from personare import __version__
 from personare.anonymizers import anonymizer
-from personare.core.audio import probe, read_channels, write
+from personare.core.audio import Audio, probe, read_channels, write
 from personare.core.errors import PersonareError, TargetError
 from personare.core.files import write_text
 from personare.core.seeding import Key, load_or_make_key, rng_for, token_for
@@ -159,7 +160,7 @@ def private_folder(target: Path) -> Path:
 
 def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format: Format, names: Names) -> Key:
     """Check the target, find or make the key, and write down the settings; an earlier run must have had the same."""
-    anonymizer(recipe.method, **recipe.parameters)  # a wrong name or parameter must fail before anything is written
+    _rehearse(recipe)
     private = private_folder(target)
     job_file = private / "job.json"
     if target.exists() and not target.is_dir():
@@ -185,6 +186,13 @@ def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format:
         raise TargetError(f"{target}: was begun with other settings or another key; name a new folder or delete it")
     write_text(job_file, text)
     return key
+
+
+def _rehearse(recipe: Recipe) -> None:
+    """Hide a moment of noise: a wrong name or parameter or a missing extra must fail before anything is written."""
+    rng = np.random.default_rng(0)
+    noise = Audio(rng.normal(0.0, 0.1, 4000).astype(np.float32), 16_000)
+    anonymizer(recipe.method, **recipe.parameters)(noise, rng=rng)
 
 
 def anonymize(
