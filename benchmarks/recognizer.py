@@ -21,7 +21,7 @@ from personare.core.tables import Corpus
 from personare.listeners.ctc import Ctc
 from personare.listeners.ctc_training import examples, train_recognizer
 from personare.listeners.normalize import Normalizer
-from personare.metrics.utility.wer import wer, word_errors
+from personare.metrics.utility.wer import character_errors, wer
 from personare.nn.plan import Plan
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
@@ -40,13 +40,9 @@ def speech(corpus: Path, part: str, most: int, method: str | None) -> tuple[list
     return sounds, frame["text"].to_list()
 
 
-def spelled(text: str) -> str:
-    """Put a space after every letter, so that letters are counted as words are."""
-    return " ".join(Normalizer()(text).replace(" ", "_"))
-
-
 def character_error_rate(folder: Path, sounds: list[Audio], texts: list[str]) -> float:
-    return wer(word_errors([spelled(t) for t in texts], [spelled(h) for h in Ctc(folder)(sounds)]))
+    plain = Normalizer()
+    return wer(character_errors([plain(t) for t in texts], [plain(h) for h in Ctc(folder)(sounds)]))
 
 
 def main(corpus: Path, steps: int, method: str) -> None:
