@@ -1,4 +1,4 @@
-"""The picture of a training: how the loss falls, and how well held-out people are told apart after so many steps."""
+"""The picture of a training: how the loss falls, and how held-out people judge the network after so many steps."""
 
 from __future__ import annotations
 
