@@ -21,8 +21,9 @@ from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Engine, Here, Pool, shard_of
-from personare.studies.anonymize import Recipe, Summary, anonymize, private_folder, read_recipe
+from personare.studies.anonymize import Summary, anonymize, private_folder
 from personare.studies.pairing import key_for, pair, pair_folders
+from personare.studies.recipe import Recipe, read_recipe, rehearse
 
 RANDOM = Recipe("mcadams", {"alpha": [0.5, 0.9]})
 SPEAKERS = ("anna", "bela", "cora", "dirk")
@@ -226,3 +227,63 @@ def test_a_read_only_target_is_one_line(small_corpus: Path, tmp_path: Path) -> N
         locked = Path("/proc")
     with pytest.raises(TargetError, match="cannot be written"):
         run(small_corpus, locked / "out")
+
+
+def test_file_times_do_not_tell_the_order_of_the_source(small_corpus: Path, tmp_path: Path) -> None:
+    run(small_corpus, tmp_path / "out")
+    assert {p.stat().st_mtime for p in (tmp_path / "out" / "audio").rglob("*.flac")} == {0.0}
+
+
+def test_work_goes_in_the_order_of_the_new_names(small_corpus: Path, tmp_path: Path) -> None:
+    seen: list[str] = []
+    run(small_corpus, tmp_path / "out", watch=lambda result: seen.append(result.item.speaker))
+    assert seen != sorted(seen), "speakers must not be written one after the other"
+
+
+def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="must not lie in the folder that is given away"):
+        run(small_corpus, tmp_path / "out", key_file=tmp_path / "out" / "key")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_withdrawn_speaker_is_noticed(small_corpus: Path, tmp_path: Path) -> None:
+    run(small_corpus, tmp_path / "out")
+    rest = Corpus(read_corpus(small_corpus).corpus.frame.filter(pl.col("speaker") != "anna"))
+    summary = anonymize(rest, tmp_path / "out", RANDOM, engine=Here())
+    assert (summary.done, summary.unexplained) == (12, 4)
+
+
+def test_a_spoilt_result_is_made_again(small_corpus: Path, tmp_path: Path) -> None:
+    run(small_corpus, tmp_path / "out", key_file=tmp_path / "k")
+    whole = content(tmp_path / "out")
+    spoilt = next((tmp_path / "out" / "audio").rglob("*.flac"))
+    spoilt.write_bytes(b"spoilt")
+    assert run(small_corpus, tmp_path / "out", key_file=tmp_path / "k").kept == 15
+    assert content(tmp_path / "out") == whole
+
+
+def test_shards_keep_each_others_failures(small_corpus: Path, tmp_path: Path) -> None:
+    for speaker in SPEAKERS:
+        (small_corpus / speaker / f"{speaker}-1.wav").write_bytes(b"words")
+    for shard in ("1/2", "2/2"):
+        run(small_corpus, tmp_path / "out", keep=lambda i, s=shard: shard_of(s, i, name=lambda item: item.utterance))
+    lines = (private_folder(tmp_path / "out") / "failures.tsv").read_text().splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["utterance", "anna-1", "bela-1", "cora-1", "dirk-1"]
+
+
+def test_whether_a_recipe_draws_anything() -> None:
+    assert rehearse(RANDOM) and not rehearse(Recipe("mcadams", {"alpha": 0.8}))
+
+
+def test_names_with_folders_can_be_kept(tmp_path: Path) -> None:
+    write(tmp_path / "in" / "anna" / "a.wav", hum(1))
+    write(tmp_path / "in" / "bela" / "b.wav", hum(2))
+    assert run(tmp_path / "in", tmp_path / "out", names="keep").done == 2
+    assert sorted(p.name for p in (tmp_path / "out" / "audio").rglob("*.flac")) == ["a.flac", "b.flac"]
+
+
+def test_segments_in_the_anonymized_corpus_are_refused(small_corpus: Path, tmp_path: Path) -> None:
+    original = read_corpus(small_corpus).corpus
+    cut = Corpus(original.frame.with_columns(start_s=pl.lit(0.0), end_s=pl.lit(0.5)))
+    with pytest.raises(CorpusError, match="one file per utterance"):
+        pair(original, cut, recipe=None, key=None)

@@ -17,10 +17,11 @@ from personare.core.seeding import Key
 from personare.core.tables import Corpus, Embeddings
 from personare.corpora import read_corpus
 from personare.engine import Here, Pool
-from personare.studies.anonymize import Recipe, anonymize
+from personare.studies.anonymize import anonymize
 from personare.studies.attack import run_attack
 from personare.studies.evaluate import Evaluation, evaluate, how_many_sounds, read_pair, split
 from personare.studies.evaluation_page import page_of, table_rows, write_report
+from personare.studies.recipe import Recipe
 from personare.studies.voices import Wanted, make_voices
 
 RANDOM = Recipe("mcadams", {"alpha": [0.5, 0.9]})

@@ -18,8 +18,9 @@ from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Here
 from personare.studies import knowledge as study
-from personare.studies.anonymize import Recipe, anonymize
+from personare.studies.anonymize import anonymize
 from personare.studies.evaluate import read_pair
+from personare.studies.recipe import Recipe
 
 pytestmark = pytest.mark.models
 RECIPE = Recipe("mcadams", {"alpha": [0.6, 0.9]})

@@ -13,8 +13,9 @@ from personare.attackers.training.settings import shipped
 from personare.core.tables import Corpus
 from personare.engine import engine_for
 from personare.studies import knowledge
-from personare.studies.anonymize import Recipe, anonymize
+from personare.studies.anonymize import anonymize
 from personare.studies.evaluate import read_pair
+from personare.studies.recipe import Recipe
 from personare.studies.train import open_course, sources_of, train_embedder
 
 RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")

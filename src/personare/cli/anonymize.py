@@ -57,17 +57,21 @@ def anonymize(
         personare anonymize recordings/ anonymous/ --set "alpha=[0.7, 0.9]" --key secret.key
     """
     from personare.core.config import coerce
+    from personare.core.errors import TargetError
     from personare.corpora import read_corpus
     from personare.engine import engine_for, shard_of
     from personare.studies import anonymize as study
+    from personare.studies.recipe import Recipe, rehearse
 
-    recipe = study.Recipe(
-        method, parse_settings(settings), coerce(level, Literal["speaker", "utterance"], where="--level")
-    )
+    recipe = Recipe(method, parse_settings(settings), coerce(level, Literal["speaker", "utterance"], where="--level"))
     reading = read_corpus(source, layout=layout)
     corpus = reading.corpus
     typer.echo(f"{source}: {reading.layout}, {len(corpus.speakers)} speakers, {len(corpus)} utterances", err=True)
     show.problems(reading.problems)
+    if target.resolve().is_relative_to(source.resolve()):
+        raise TargetError(f"{target}: lies inside {source} and would become part of it; name a folder elsewhere")
+    if not rehearse(recipe):
+        typer.echo(f"note: {method} as set here draws nothing by chance: everybody gets the same change", err=True)
     with show.progress("anonymizing", len(corpus)) as tick:
         summary = study.anonymize(
             corpus,
@@ -95,5 +99,8 @@ def anonymize(
         ],
     )
     typer.echo(f"stays in the house: {study.private_folder(target)}")
-    if summary.failed:
+    if summary.unexplained:
+        rest = f"{summary.unexplained} audio files in {target} belong to no utterance of {source}"
+        typer.echo(f"problem: {rest} (withdrawn since?); delete them or the folder", err=True)
+    if summary.failed or summary.unexplained:
         raise typer.Exit(1)

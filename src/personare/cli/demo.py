@@ -34,6 +34,7 @@ def demo(
     from personare.studies import anonymize as hiding
     from personare.studies import voices as speaking
     from personare.studies.evaluate import read_pair
+    from personare.studies.recipe import Recipe
 
     for model in ("kokoro", "ecapa"):
         files_of(model)
@@ -47,7 +48,7 @@ def demo(
     )
     show.failures(made.failures)
     corpus = Corpus.load(source / speaking.MANIFEST)
-    recipe = hiding.Recipe("mcadams", METHOD)
+    recipe = Recipe("mcadams", METHOD)
     key_file = hiding.private_folder(target) / "demo.key"
     load_or_make_key(key_file, new=Key.from_seed("demo"))  # public on purpose: everybody's demo shows the same numbers
     with show.progress("2/3 anonymizing", len(corpus)) as tick:

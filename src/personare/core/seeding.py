@@ -57,7 +57,7 @@ def load_key(path: Path) -> Key:
         text = path.read_text(encoding="ascii").strip()
         return Key(bytes.fromhex(text))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such key file; leave --key out to have one made") from None
+        raise ConfigError(f"{path}: no such key file") from None
     except (UnicodeDecodeError, ValueError):
         raise ConfigError(f"{path}: not a key file (it must hold {2 * KEY_BYTES} hexadecimal digits)") from None
     except OSError as error:

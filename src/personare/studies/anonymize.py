@@ -8,58 +8,29 @@ which names source files. Whoever deletes the private folder cuts the link for g
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import polars as pl
 
 from personare import __version__
 from personare.anonymizers import anonymizer
-from personare.core.audio import Audio, probe, read_channels, write
-from personare.core.errors import PersonareError, TargetError
+from personare.core.audio import probe, read_channels, write
+from personare.core.errors import AudioError, TargetError
 from personare.core.files import write_text
 from personare.core.seeding import Key, load_or_make_key, rng_for, token_for
 from personare.core.tables import Corpus
 from personare.engine import Engine, Result
+from personare.studies.recipe import CARD, Recipe, rehearse, tokens_of
 
 MANIFEST = "manifest.parquet"
-CARD = "anonymization.json"
-Level = Literal["speaker", "utterance"]
 Format = Literal["flac", "wav"]
 Names = Literal["tokens", "keep"]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How voices are hidden: what an informed attacker may know, and what the card in the target folder says.
-
-    Parameters
-    ----------
-    method : name in the catalog of anonymizers; ``parameters`` are its fields.
-    level : one pseudo-voice per speaker, or a new one for each utterance.
-    """
-
-    method: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    level: Level = "speaker"
-
-    def in_words(self) -> str:
-        """Write the recipe on one line.
-
-        >>> Recipe("mcadams", {"alpha": [0.5, 0.9]}).in_words()
-        'mcadams (alpha = [0.5, 0.9]) per speaker'
-        """
-        settings = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
-        return f"{self.method}{f' ({settings})' if settings else ''} per {self.level}"
-
-    def names_of(self, speaker: str, utterance: str) -> tuple[str, ...]:
-        """Whose voice it is under this recipe: the names that chance is drawn for."""
-        return (speaker,) if self.level == "speaker" else (speaker, utterance)
 
 
 @dataclass(frozen=True)
@@ -83,7 +54,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Summary:
-    """The job in numbers."""
+    """The job in numbers; ``unexplained`` counts audio in the target that no utterance of the corpus explains."""
 
     done: int
     failed: int
@@ -91,6 +62,7 @@ class Summary:
     speech_s: float
     wall_s: float
     failures: tuple[tuple[str, str], ...]
+    unexplained: int = 0
 
     @property
     def real_time_factor(self) -> float:
@@ -98,17 +70,9 @@ class Summary:
         return self.wall_s / self.speech_s if self.speech_s else float("nan")
 
 
-def tokens_of(key: Key, recipe: Recipe, speaker: str, utterance: str) -> tuple[str, str]:
-    """Give the new names of an utterance and its speaker; at utterance level no name says who belongs together."""
-    return (
-        token_for(key, "utterance", speaker, utterance),
-        token_for(key, "speaker", *recipe.names_of(speaker, utterance), digits=12),
-    )
-
-
 def plain(name: str) -> str:
-    """Give a name back if it can be a file's name as it is; nothing a corpus says may lead out of the target."""
-    if not re.fullmatch(r"[\w-][\w.+@=-]*", name):
+    """Give a name back if it can be a file's path as it is; nothing a corpus says may lead out of the target."""
+    if not all(re.fullmatch(r"[\w-][\w.+@=-]*", part) for part in name.split("/")):
         raise TargetError(f"'{name}' cannot be a file name; leave out --names keep")
     return name
 
@@ -133,15 +97,34 @@ class AnonymizeWork:
     def __call__(self, item: Utterance) -> Done:
         """Do it."""
         place = self.place_of(item)
-        if place.is_file():
-            return Done(probe(place).duration_s, 0.0)
+        kept = _kept(place)
+        if kept is not None:
+            return kept
         began = time.perf_counter()
         hide = anonymizer(self.recipe.method, **self.recipe.parameters)
         names = self.recipe.names_of(item.speaker, item.utterance)
         channels = read_channels(item.audio, start_s=item.start_s, stop_s=item.end_s)
         hidden = [hide(channel, rng=rng_for(self.key, "voice", *names)) for channel in channels]
         write(place, hidden)
+        _undate(place)
         return Done(hidden[0].duration_s, time.perf_counter() - began)
+
+
+def _kept(place: Path) -> Done | None:
+    """Tell what an earlier run left of an utterance; a file that was spoilt since is made again."""
+    if not place.is_file():
+        return None
+    try:
+        facts = probe(place)
+    except AudioError:
+        return None
+    _undate(place)
+    return Done(facts.duration_s, 0.0)
+
+
+def _undate(place: Path) -> None:
+    """Give every file the same date: times of writing would tell the order of the source, and so who is who."""
+    os.utime(place, (0, 0))
 
 
 def utterances_of(corpus: Corpus) -> list[Utterance]:
@@ -155,13 +138,18 @@ def utterances_of(corpus: Corpus) -> list[Utterance]:
 
 def private_folder(target: Path) -> Path:
     """The folder beside ``target`` that must stay in the house."""
+    target = target.resolve()
+    if not target.name:
+        raise TargetError(f"{target}: nothing can lie beside it; name a folder below it")
     return target.with_name(target.name + "-private")
 
 
 def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format: Format, names: Names) -> Key:
     """Check the target, find or make the key, and write down the settings; an earlier run must have had the same."""
-    _rehearse(recipe)
+    rehearse(recipe)
     private = private_folder(target)
+    if key_file is not None and key_file.resolve().is_relative_to(target.resolve()):
+        raise TargetError(f"{key_file}: the key must not lie in the folder that is given away; name another place")
     job_file = private / "job.json"
     if target.exists() and not target.is_dir():
         raise TargetError(f"{target}: is a file; name a folder")
@@ -186,13 +174,6 @@ def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format:
         raise TargetError(f"{target}: was begun with other settings or another key; name a new folder or delete it")
     write_text(job_file, text)
     return key
-
-
-def _rehearse(recipe: Recipe) -> None:
-    """Hide a moment of noise: a wrong name or parameter or a missing extra must fail before anything is written."""
-    rng = np.random.default_rng(0)
-    noise = Audio(rng.normal(0.0, 0.1, 4000).astype(np.float32), 16_000)
-    anonymizer(recipe.method, **recipe.parameters)(noise, rng=rng)
 
 
 def anonymize(
@@ -221,14 +202,14 @@ def anonymize(
             plain(item.speaker), plain(item.utterance)
     key = prepare(target, recipe, key_file=key_file, file_format=file_format, names=names)
     work = AnonymizeWork(recipe, key, target, file_format, names)
+    items.sort(key=lambda item: work.place_of(item).name)  # the order of work must not tell the order of the source
     results: list[Result[Utterance, Done]] = []
     for result in engine.map(work, items, ordered=False):
         results.append(result)
         watch(result)
-    _write_manifest(corpus, work)
+    unexplained = _write_manifest(corpus, work)
     failures = tuple(sorted((r.item.utterance, r.error or "") for r in results if not r.ok))
-    lines = "".join(f"{utterance}\t{error}\n" for utterance, error in failures)
-    write_text(private_folder(target) / "failures.tsv", f"utterance\terror\n{lines}")
+    _write_failures(private_folder(target) / "failures.tsv", failures, tried={item.utterance for item in items})
     done = [r.value for r in results if r.value is not None]
     fresh = [d for d in done if d.work_s > 0]
     return Summary(
@@ -238,11 +219,23 @@ def anonymize(
         speech_s=sum(d.speech_s for d in fresh),
         wall_s=time.perf_counter() - began,
         failures=failures,
+        unexplained=unexplained,
     )
 
 
-def _write_manifest(corpus: Corpus, work: AnonymizeWork) -> None:
-    """List what is in the folder, in an order that says nothing of the source; only gender and text come along."""
+def _write_failures(path: Path, failures: Sequence[tuple[str, str]], *, tried: set[str]) -> None:
+    """List what failed; what another shard wrote about utterances not tried now stays."""
+    before = path.read_text(encoding="utf-8").splitlines()[1:] if path.is_file() else []
+    rows = [line for line in before if line.split("\t")[0] not in tried]
+    rows += [f"{utterance}\t{error}" for utterance, error in failures]
+    write_text(path, "\n".join(["utterance\terror", *sorted(rows)]) + "\n")
+
+
+def _write_manifest(corpus: Corpus, work: AnonymizeWork) -> int:
+    """List what is in the folder, in an order that says nothing of the source; only gender and text come along.
+
+    Audio that the corpus does not explain (of a speaker who was withdrawn, say) is counted, not listed.
+    """
     rows = []
     carried = [c for c in ("gender", "text") if c in corpus.frame.columns]
     for item, row in zip(utterances_of(corpus), corpus.frame.iter_rows(named=True), strict=True):
@@ -269,15 +262,6 @@ def _write_manifest(corpus: Corpus, work: AnonymizeWork) -> None:
         "utterances": len(rows),
     }
     write_text(work.target / CARD, json.dumps(card, indent=2, sort_keys=True) + "\n")
-
-
-def read_recipe(folder: Path) -> Recipe | None:
-    """Read from an anonymized folder how it was made; None when another tool made it."""
-    path = folder / CARD
-    if not path.is_file():
-        return None
-    try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-        return Recipe(card["method"], card["parameters"], card["level"])
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise PersonareError(f"{path}: not a card written by personare anonymize ({error})") from None
+    listed = {row["audio"] for row in rows}
+    found = (work.target / "audio").rglob(f"*.{work.format}")
+    return sum(1 for path in found if not path.name.startswith(".") and str(path.resolve()) not in listed)

@@ -25,10 +25,10 @@ from personare.core.findings import Finding
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.engine import Engine
-from personare.studies.anonymize import Recipe
 from personare.studies.attack import AttackOutcome, run_attack
 from personare.studies.hearing import Heard, HearWork, Sound, hear, nothing_heard
 from personare.studies.pairing import Pairs
+from personare.studies.recipe import Recipe
 
 UNPROTECTED, IGNORANT, LAZY_INFORMED = "unprotected", "ignorant", "lazy-informed"
 LENGTHS = (1, 3)
@@ -203,8 +203,8 @@ def _facts(
 def read_pair(original: Path, anonymized: Path, key_file: Path | None) -> tuple[Pairs, Recipe | None, Corpus]:
     """Read both corpora and pair them with the key."""
     from personare.corpora import read_corpus
-    from personare.studies.anonymize import read_recipe
     from personare.studies.pairing import pair_folders
+    from personare.studies.recipe import read_recipe
 
     source = read_corpus(original).corpus
     pairs = pair_folders(source, read_corpus(anonymized).corpus, anonymized, key_file)

@@ -20,7 +20,7 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.core.weights import files_of
 from personare.engine import Engine, Result
-from personare.studies.anonymize import Recipe
+from personare.studies.recipe import Recipe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

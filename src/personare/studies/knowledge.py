@@ -26,11 +26,11 @@ from personare.core.errors import ConfigError
 from personare.core.seeding import Key, token_for
 from personare.core.tables import Corpus, Embeddings
 from personare.engine import Engine
-from personare.studies.anonymize import Recipe
 from personare.studies.attack import AttackOutcome, run_attack
 from personare.studies.evaluate import split as deal
 from personare.studies.hearing import Heard, HearWork, Sound, hear
 from personare.studies.pairing import Pairs
+from personare.studies.recipe import Recipe
 
 BACKEND = Backend(scorer="cosine")
 

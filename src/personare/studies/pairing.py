@@ -10,7 +10,8 @@ import polars as pl
 from personare.core.errors import CorpusError
 from personare.core.seeding import Key, load_key
 from personare.core.tables import Corpus
-from personare.studies.anonymize import Recipe, private_folder, read_recipe, tokens_of
+from personare.studies.anonymize import private_folder
+from personare.studies.recipe import Recipe, read_recipe, tokens_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ def key_for(anonymized: Path, key_file: Path | None) -> Key | None:
 
 def pair(original: Corpus, anonymized: Corpus, *, recipe: Recipe | None, key: Key | None) -> Pairs:
     """Pair by keyed tokens when there is a key, else by equal utterance ids (tools that keep names)."""
+    if "start_s" in anonymized.frame.columns:
+        raise CorpusError("the anonymized corpus cuts utterances out of longer files; write one file per utterance")
     frame = original.frame
     theirs = set(anonymized.frame["utterance"].to_list())
     ids = frame["utterance"].to_list()
