@@ -153,3 +153,32 @@ def test_attack_on_noise_is_like_guessing_and_on_clear_voices_is_perfect() -> No
     assert clear.findings[0].estimate.value == 0.0 and clear.findings[1].estimate.value == 1.0
     assert all(f.differs_from_chance and f.failed == 2 for f in clear.findings)
     assert set(clear.linked.values()) == {1.0}
+
+
+def test_a_speaker_alone_with_a_gender_meets_nobody() -> None:
+    """Dealt out anew within a gender of one, they would be dealt to themselves and spoil the chance level."""
+    enroll, trial = crowd(np.random.default_rng(1), 100.0)
+    alone = {f"s{i:02d}": "m" if i == 0 else "f" for i in range(24)}
+    key = Key.from_seed(1)
+    found = run_attack("x", enroll, trial, genders=alone, lengths=(1,), key=key, failed=0)
+    assert found.findings[0].metric.name == "eer" and found.findings[0].estimate.n == 23
+    pair_of = {f"s{i:02d}": f"g{i}" for i in range(24)}
+    nobody = run_attack("x", enroll, trial, genders=pair_of, lengths=(1,), key=key, failed=0)
+    assert [f.metric.name for f in nobody.findings] == ["linkability"]
+
+
+def test_impossible_lengths_fail_before_listening(small_corpus: Path, tmp_path: Path) -> None:
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "out", RANDOM, engine=Here())
+    pairs, recipe, _ = read_pair(small_corpus, tmp_path / "out", None)
+    with pytest.raises(CorpusError, match="L = 5 is not possible: some speaker has only 2 trial utterances"):
+        evaluate(pairs, recipe=recipe, engine=Here(), lengths=(5,))
+
+
+@pytest.mark.models
+def test_when_nothing_can_be_heard_the_reason_is_told(small_corpus: Path, tmp_path: Path) -> None:
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "out", RANDOM, engine=Here())
+    for path in (tmp_path / "out" / "audio").rglob("*.flac"):
+        path.write_bytes(b"spoilt")
+    pairs, recipe, _ = read_pair(small_corpus, tmp_path / "out", None)
+    with pytest.raises(CorpusError, match=r"nothing could be heard \(first: .*not audio"):
+        evaluate(pairs, recipe=recipe, engine=Here(), embedder="ge2e")

@@ -37,12 +37,18 @@ def evaluate(
     run(
         pairs,
         recipe,
-        out or anonymized.with_name(anonymized.name + "-report"),
+        out or report_folder(anonymized),
         embedder=embedder,
         lengths=parse_lengths(lengths),
         seed=seed,
         jobs=jobs,
     )
+
+
+def report_folder(anonymized: Path) -> Path:
+    """Beside the anonymized folder, under its name."""
+    whole = anonymized.resolve()
+    return whole.with_name(f"{whole.name or 'personare'}-report")
 
 
 def parse_lengths(text: str) -> list[int]:
@@ -86,3 +92,5 @@ def run(pairs: object, recipe: object, out: Path, *, embedder: str, lengths: lis
     for note in found.notes[1:]:
         typer.echo(note)
     typer.echo(f"report: {page}")
+    if found.failures:
+        raise typer.Exit(1)

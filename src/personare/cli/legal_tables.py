@@ -32,7 +32,7 @@ def verdict(finding: Finding) -> str:
     if finding.differs_from_chance is None:
         return "too few speakers to tell"
     if not finding.differs_from_chance:
-        return "like guessing"
+        return "not told from chance"
     return "above guessing" if finding.estimate.value > (finding.chance_level or 0.0) else "below guessing"
 
 

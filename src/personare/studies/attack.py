@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -50,7 +51,8 @@ def run_attack(
         heard = conversations(trial.vectors, trial.speakers, length=length, rng=rng, unit_first=True)
         tests, test_vectors = heard.speakers.astype(str), unit_rows(heard.vectors, dtype=np.float32)
         conditions: dict[str, str | int | float] = {"attacker": attacker, "L": length}
-        findings.append(_eer(names, vectors, tests, test_vectors, genders, conditions, rng, failed))
+        measured = _eer(names, vectors, tests, test_vectors, genders, conditions, rng, failed)
+        findings += [measured] if measured else []
         found = linkability.linkability(test_vectors, tests, vectors, names, sizes=(len(names),), rng=rng)
         findings.append(
             Finding(
@@ -75,12 +77,20 @@ def _eer(
     conditions: Mapping[str, str | int | float],
     rng: np.random.Generator,
     failed: int,
-) -> Finding:
-    """EER over same-gender trials (all trials where genders are unknown), beside the EER of shuffled identities."""
-    scores = test_vectors @ vectors.T
-    enrolled = np.array(names)
+) -> Finding | None:
+    """EER over same-gender trials (all trials where genders are unknown), beside the EER of shuffled identities.
+
+    A speaker who is alone with a gender meets nobody and is left out; None when nobody is left.
+    """
     gender = {name: genders.get(name) or "unknown" for name in names}
-    enrolled_gender = np.array([gender[n] for n in names])
+    crowd = Counter(gender.values())
+    rows = np.array([crowd[gender[t]] > 1 for t in tests])
+    columns = np.array([crowd[gender[n]] > 1 for n in names])
+    if not rows.any():
+        return None
+    tests, scores = tests[rows], test_vectors[rows] @ vectors[columns].T
+    enrolled = np.array(names)[columns]
+    enrolled_gender = np.array([gender[n] for n in enrolled])
     allowed = np.array([gender[t] for t in tests])[:, None] == enrolled_gender[None, :]
     target = tests[:, None] == enrolled[None, :]
     owner = np.broadcast_to(tests[:, None], scores.shape)

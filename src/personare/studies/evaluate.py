@@ -11,6 +11,7 @@ Enrolment and trial utterances are disjoint, and their pseudo-voices come from d
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,17 +95,22 @@ def evaluate(
     key = Key.from_seed(seed)
     enroll, trial, alone = split(pairs.frame, key)
     _check_enough(enroll, trial)
+    _possible(trial["speaker"].to_list(), lengths)
     work = HearWork(embedder, recipe, key.child("attacker"))
     original = hear([*_sounds(enroll, "audio"), *_sounds(trial, "audio")], work, engine=engine, watch=watch)
     hidden = hear(list(_sounds(trial, "anonymized")), work, engine=engine, watch=watch)
     disguised = nothing_heard()
     if recipe is not None:
         disguised = hear(list(_sounds(enroll, "audio", disguised=True)), work, engine=engine, watch=watch)
-    outcomes = _attacks(original, hidden, disguised, enroll, key=key, lengths=_possible(trial, lengths))
+    failures = (*original.failures, *hidden.failures, *disguised.failures)
+    if not original.embeddings.ids or not hidden.embeddings.ids:
+        raise CorpusError(f"nothing could be heard (first: {failures[0][0]}: {failures[0][1]})")
+    used = _possible(hidden.embeddings.speakers, lengths)
+    outcomes = _attacks(original, hidden, disguised, enroll, key=key, lengths=used)
     return Evaluation(
         outcomes,
-        (*original.failures, *hidden.failures, *disguised.failures),
-        tuple(_notes(pairs, alone, recipe, lengths, _possible(trial, lengths))),
+        failures,
+        tuple(_notes(pairs, alone, recipe, lengths, outcomes)),
         _facts(enroll, trial, embedder, recipe, seed),
         pairs,
     )
@@ -124,9 +130,13 @@ def _check_enough(enroll: pl.DataFrame, trial: pl.DataFrame) -> None:
         )
 
 
-def _possible(trial: pl.DataFrame, lengths: Sequence[int]) -> list[int]:
-    most = int(trial.group_by("speaker").len()["len"].min() or 0)  # type: ignore[arg-type]
-    return [length for length in lengths if length <= most]
+def _possible(speakers: Sequence[str], lengths: Sequence[int]) -> list[int]:
+    """Keep the lengths for which every speaker has enough trial utterances; ``speakers`` names one per utterance."""
+    most = min(Counter(speakers).values())
+    found = [length for length in lengths if length <= most]
+    if not found:
+        raise CorpusError(f"L = {min(lengths)} is not possible: some speaker has only {most} trial utterances")
+    return found
 
 
 def _attacks(
@@ -135,7 +145,11 @@ def _attacks(
     names = set(enroll["utterance"].to_list())
     known, unseen = _part(original.embeddings, names, inside=True), _part(original.embeddings, names, inside=False)
     genders = dict(enroll.select("speaker", "gender").iter_rows()) if "gender" in enroll.columns else {}
-    plans = [(UNPROTECTED, known, unseen, original.failures), (IGNORANT, known, hidden.embeddings, hidden.failures)]
+    unknown = [failure for failure in original.failures if failure[0] in names]
+    plans: list[tuple[str, Embeddings, Embeddings, Sequence[Any]]] = [
+        (UNPROTECTED, known, unseen, original.failures),
+        (IGNORANT, known, hidden.embeddings, (*unknown, *hidden.failures)),
+    ]
     if disguised.embeddings.ids:
         failures = (*hidden.failures, *disguised.failures)
         plans.append((LAZY_INFORMED, disguised.embeddings, hidden.embeddings, failures))
@@ -161,7 +175,11 @@ def _rows(embeddings: Embeddings, rows: list[int]) -> Embeddings:
 
 
 def _notes(
-    pairs: Pairs, alone: list[str], recipe: Recipe | None, asked: Sequence[int], used: Sequence[int]
+    pairs: Pairs,
+    alone: list[str],
+    recipe: Recipe | None,
+    asked: Sequence[int],
+    outcomes: Sequence[AttackOutcome],
 ) -> Iterator[str]:
     yield (
         "Measured: linkability (WP29 Opinion 05/2014, criterion 2) and EER, by voice only. "
@@ -173,13 +191,18 @@ def _notes(
         yield "Genders are unknown: all speakers were compared with all."
     if recipe is None:
         yield "The lazy-informed attacker was not played: the method is unknown (no anonymization.json in the folder)."
+    elif LAZY_INFORMED not in {outcome.attacker for outcome in outcomes}:
+        yield "The lazy-informed attacker could not be played: every disguise failed. The strongest risk is open."
+    if not any(f.metric.name == "eer" for outcome in outcomes for f in outcome.findings):
+        yield "EER was not measured: no two enrolled speakers have the same gender."
     if pairs.missing:
         yield f"{len(pairs.missing)} original utterances have no anonymized counterpart (first: {pairs.missing[0]})."
     if pairs.strangers:
         yield f"{pairs.strangers} anonymized utterances have no original and were not used."
     if alone:
         yield f"{len(alone)} speakers have only one utterance and were left out (first: {alone[0]})."
-    for length in sorted(set(asked) - set(used)):
+    used = {int(finding.conditions["L"]) for outcome in outcomes for finding in outcome.findings}
+    for length in sorted(set(asked) - used):
         yield f"L = {length} was not measured: some speaker has fewer trial utterances."
 
 

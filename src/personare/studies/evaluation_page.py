@@ -94,14 +94,14 @@ def table_rows(evaluation: Evaluation) -> tuple[list[str], list[list[str]]]:
         lengths = sorted({int(f.conditions["L"]) for f in outcome.findings})
         for length in lengths:
             by = {f.metric.name: f for f in outcome.findings if f.conditions["L"] == length}
-            eer, link = by["eer"], by["linkability"]
-            apart = "above chance" if link.differs_from_chance else "like guessing"
+            eer, link = by.get("eer"), by["linkability"]
+            apart = "above chance" if link.differs_from_chance else "not told from chance"
             rows.append(
                 [
                     outcome.attacker,
                     str(length),
-                    _cell(eer),
-                    number(eer.chance_level or 0.0, "%"),
+                    _cell(eer) if eer else "-",
+                    number(eer.chance_level or 0.0, "%") if eer else "-",
                     _cell(link),
                     str(link.conditions["N'"]),
                     number(link.chance_level or 0.0, "%"),
