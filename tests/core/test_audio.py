@@ -102,6 +102,17 @@ def test_an_absurd_header_costs_no_memory(tmp_path: Path) -> None:
         probe(tmp_path / "zero.wav")
 
 
+def test_a_wav_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "a.wav", hum(1))
+    whole = (tmp_path / "a.wav").read_bytes()
+    (tmp_path / "half.wav").write_bytes(whole[: len(whole) // 2])
+    for look in (read_mono, probe):
+        with pytest.raises(AudioError, match=r"cut short \(\d+ of 32000 bytes"):
+            look(tmp_path / "half.wav")
+    (tmp_path / "longer.wav").write_bytes(whole + b"LIST\x04\x00\x00\x00abcd")
+    assert len(read_mono(tmp_path / "longer.wav").samples) == 16_000
+
+
 def test_writing_refuses_nan_clipping_and_unknown_containers(tmp_path: Path) -> None:
     loud = Audio(np.array([0.0, 1.5], np.float32), 16_000)
     bad = Audio(np.array([0.0, np.inf], np.float32), 16_000)

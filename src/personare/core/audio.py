@@ -7,6 +7,7 @@ libsndfile floors them for WAV and rounds them for FLAC.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ MAX_CHANNELS = 64
 AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".opus", ".mp3", ".aiff", ".aif", ".au", ".caf", ".w64", ".rf64"})
 WRITABLE = {".wav": "WAV", ".flac": "FLAC", ".ogg": "OGG"}
 _BLOCK_FRAMES = 1 << 20
+OPEN_ENDED = 0x7FFF0000  # a WAV size from here on means "until the pipe ends"
 Encoding = Literal["pcm16", "pcm24", "float32", "vorbis"]
 
 
@@ -83,7 +85,29 @@ def _open(path: Path) -> Any:
     if not RATE_RANGE_HZ[0] <= file.samplerate <= RATE_RANGE_HZ[1] or not 1 <= file.channels <= MAX_CHANNELS:
         file.close()
         raise AudioError(f"{path}: absurd header ({file.samplerate} Hz, {file.channels} channels)")
+    if file.format in ("WAV", "WAVEX"):
+        _check_whole(path, file)
     return file
+
+
+def _check_whole(path: Path, file: Any) -> None:
+    """Refuse a WAV that was cut short: libsndfile would give what is there without a word.
+
+    Programs that write into a pipe leave 0 or a size near the limit in the header; such a size promises nothing.
+    """
+    with path.open("rb") as stream:
+        size, place = path.stat().st_size, 12
+        if stream.read(4) != b"RIFF":  # big-endian RIFX is left to libsndfile
+            return
+        while place + 8 <= size:
+            stream.seek(place)
+            name, promised = struct.unpack("<4sI", stream.read(8))
+            if name == b"data":
+                if OPEN_ENDED > promised > size - place - 8:
+                    file.close()
+                    raise AudioError(f"{path}: cut short ({size - place - 8} of {promised} bytes of sound are there)")
+                return
+            place += 8 + promised + promised % 2
 
 
 def probe(path: Path) -> AudioFacts:
