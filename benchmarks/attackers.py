@@ -16,9 +16,10 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 import numpy as np
 
-from personare.attackers import embedder, mels, scoring
+from personare.attackers import embedder, scoring
 from personare.core.audio import Audio
 from personare.core.tables import Embeddings
+from personare.encoders import mels
 
 DURATION_S = 10.0
 ROUNDS = 3

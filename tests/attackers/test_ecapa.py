@@ -10,12 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import hum
-from personare.attackers import ecapa, ecapa_graph, ge2e, graphs, mels, scoring
+from personare.attackers import ecapa, ecapa_graph, scoring
 from personare.attackers.ecapa import Ecapa
 from personare.core import weights
 from personare.core.audio import Audio, read_mono
 from personare.core.protocols import Embedder
 from personare.core.tables import Corpus, Embeddings
+from personare.encoders import ge2e, graphs, mels
 
 pytestmark = pytest.mark.models
 

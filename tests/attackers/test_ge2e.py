@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import hum
-from personare.attackers import ge2e, graphs
 from personare.core import weights
 from personare.core.audio import Audio
 from personare.core.checkpoint import load_tensors
+from personare.encoders import ge2e, graphs
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import hum
-from personare.attackers import mels
+from personare.encoders import mels
 
 
 def _tone(hz: float, n: int = 16000) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

@@ -283,7 +283,7 @@ def test_files_that_are_no_ears(tmp_path: Path) -> None:
     (tmp_path / "bad.onnx").write_bytes(b"nothing")
     with pytest.raises(WeightsError, match=r"bad\.onnx: onnxruntime cannot open"):
         embedder("trained", path=str(tmp_path / "bad.onnx"))([hum(1)])
-    from personare.attackers.graphs import Graph
+    from personare.encoders.graphs import Graph
 
     graph = Graph()
     (tmp_path / "other.onnx").write_bytes(graph.encode("x", [1], graph.add("Relu", "x"), [1]))

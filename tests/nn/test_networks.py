@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from personare.attackers import ecapa_graph, graphs
+from personare.attackers import ecapa_graph
 from personare.core.checkpoint import load_tensors
 from personare.core.seeding import Key
 from personare.core.weights import files_of, home
+from personare.encoders import graphs
 from personare.nn.checkpoints import fill
 from personare.nn.ecapa import ecapa, ecapa_layers
 from personare.nn.layers import Conv, draw, statistics

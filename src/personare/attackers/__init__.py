@@ -9,7 +9,7 @@ from personare.core.protocols import Embedder
 
 BUILTIN = {
     "ecapa": "personare.attackers.ecapa:Ecapa",
-    "ge2e": "personare.attackers.ge2e:Ge2e",
+    "ge2e": "personare.encoders.ge2e:Ge2e",
     "trained": "personare.attackers.trained:Trained",
 }
 EMBEDDERS = Catalog("embedder", BUILTIN)

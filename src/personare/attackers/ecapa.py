@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.attackers import ecapa_graph, graphs, mels
-from personare.attackers.hearing import by_length, mean_of_pieces, pieces_of
+from personare.attackers import ecapa_graph
 from personare.core import weights
 from personare.core.errors import ConfigError
+from personare.encoders import graphs, mels
+from personare.encoders.hearing import by_length, mean_of_pieces, pieces_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.graphs import Graph
+from personare.encoders.graphs import Graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.attackers import embedder as make_embedder
-from personare.attackers import graphs, mels
 from personare.attackers.ecapa import LONGEST_S, SHORTEST
-from personare.attackers.hearing import by_length, mean_of_pieces, pieces_of
 from personare.attackers.scoring import Learnt
 from personare.core.errors import ConfigError, LeakError, WeightsError
 from personare.core.seeding import Key, token_for
 from personare.core.weights import file_sha256
+from personare.encoders import graphs, mels
+from personare.encoders.hearing import by_length, mean_of_pieces, pieces_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

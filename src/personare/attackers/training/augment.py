@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.mels import RATE_HZ
 from personare.core.audio import Audio, resample
+from personare.encoders.mels import RATE_HZ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

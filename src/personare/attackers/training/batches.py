@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.attackers import mels
 from personare.attackers.training import augment
 from personare.core.seeding import Key, rng_for
+from personare.encoders import mels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.attackers.mels import RATE_HZ
 from personare.core.audio import read_mono, resample
 from personare.core.errors import AudioError, TrainingError
+from personare.encoders.mels import RATE_HZ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers import mels
 from personare.attackers.ecapa import NAME as PRETRAINED
 from personare.attackers.ecapa import SHORTEST
 from personare.attackers.scoring import TrialScores, score_all, unit_rows
@@ -18,6 +17,7 @@ from personare.core.checkpoint import load_tensors
 from personare.core.errors import ConfigError, did_you_mean
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
+from personare.encoders import mels
 from personare.nn.checkpoints import fill
 from personare.nn.ecapa import ecapa, ecapa_layers
 from personare.nn.layers import draw

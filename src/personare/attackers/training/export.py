@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.attackers import ecapa_graph, graphs
+from personare.attackers import ecapa_graph
 from personare.attackers.trained import FORMAT, speaker_tokens
 from personare.attackers.training import xvector_graph
 from personare.core.errors import TrainingError
 from personare.core.files import write_bytes
 from personare.core.seeding import rng_for
+from personare.encoders import graphs
 
 if TYPE_CHECKING:
     from personare.attackers.training.ear import Ear

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.attackers import ecapa_graph
-from personare.attackers.graphs import Graph
+from personare.encoders.graphs import Graph
 from personare.nn.xvector import CONTEXTS
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers import graphs, mels
-from personare.attackers.hearing import heard
 from personare.core import weights
 from personare.core.errors import ConfigError
+from personare.encoders import graphs, mels
+from personare.encoders.hearing import heard
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
