@@ -120,3 +120,32 @@ def test_original_training_speech_is_checked_as_well() -> None:
 def test_an_attacker_without_training_has_no_lessons() -> None:
     with pytest.raises(LeakError, match="no training speech"):
         Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO)).lessons()
+
+
+def test_none_of_several_disguises_may_be_the_trials() -> None:
+    several = Disguise("mcadams", "8", ("9", TWO.draw))
+    with pytest.raises(LeakError, match="enrolment and trial speech share their pseudo-speakers"):
+        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, several), Heard(TEST, TWO))
+    Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, several), Heard(TEST, ONE))
+    assert not several.shares(Disguise("older", TWO.draw)) and not several.shares(None)
+
+
+def test_an_attack_is_called_by_what_its_ear_has_learnt() -> None:
+    lazy, informed, semi = Knowledge.LAZY_INFORMED, Knowledge.INFORMED, Knowledge.SEMI_INFORMED
+    parts = Heard(ENROLL, ONE), Heard(TEST, TWO)
+    Split(informed, *parts, ear="mcadams")
+    Split(semi, *parts, ear="older")
+    with pytest.raises(LeakError, match="learnt from speech hidden by 'mcadams': it is informed"):
+        Split(lazy, *parts, ear="mcadams")
+    with pytest.raises(LeakError, match="the same system as the trials' \\('mcadams'\\), not 'older'"):
+        Split(informed, *parts, ear="older")
+    with pytest.raises(LeakError, match="another system than"):
+        Split(semi, *parts, ear="mcadams")
+
+
+def test_some_of_the_lessons_are_renumbered() -> None:
+    lessons = _informed().lessons()
+    part = lessons.of(np.array([0, 2]))
+    assert part.names == ("x", "z") and part.ids == OTHERS.ids[:4] + OTHERS.ids[8:]
+    assert part.speaker.tolist() == [0] * 4 + [1] * 4
+    np.testing.assert_array_equal(part.vectors[4:], OTHERS.vectors[8:])

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from personare.attackers.alignment import align_pairs, align_unpaired
 from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import Backend
+from personare.attackers.choosing import choose_backend
 from personare.attackers.knowledge import Knowledge, knowledge
 from personare.attackers.scoring import Scorer, TrialScores, cosine, enrolled, score_all
 from personare.attackers.split import Split
@@ -31,14 +32,17 @@ class Attacker:
     ----------
     name : level of knowledge, in either vocabulary (see ``knowledge``).
     embedder : how they listen; a name of the catalog of embedders.
-    backend : what they learn from training speech, where the split has some.
+    backend : what they learn from training speech, where the split has some; None lets the training speakers choose
+        (LDA, shrinkage) by cross-validation among themselves.
+    compare : how a back-end that is chosen so compares.
     as_norm : how many strangers of the training speech a score is compared with; 0 for none.
     alignment : for the aligned attacker, whether utterances are known before and after the disguise.
     """
 
     name: str
     embedder: str = "ecapa"
-    backend: Backend = field(default_factory=Backend)
+    backend: Backend | None = None
+    compare: Literal["plda", "cosine"] = "plda"
     as_norm: int = 0
     alignment: Literal["pairs", "no pairs"] = "pairs"
 
@@ -61,7 +65,9 @@ class Attacker:
             rng = np.random.default_rng(_MATCHING_SEED)
             scorer = align_pairs(split) if self.alignment == "pairs" else align_unpaired(split, rng=rng)
         elif split.training is not None:
-            scorer = self.backend.fit(split.lessons())
+            lessons = split.lessons()
+            backend = self.backend or choose_backend(lessons, start=Backend(scorer=self.compare))
+            scorer = backend.fit(lessons)
         if self.as_norm and split.training is not None:
             strangers = enrolled(split.training.embeddings)
             scorer = AsNorm(strangers.vectors, strangers.ids, self.as_norm, scorer)

@@ -27,11 +27,19 @@ _SEAL = object()
 class Disguise:
     """How speech was anonymized: by which system, and which drawing of pseudo-speakers (a public mark of its key).
 
-    ``draw`` is a token of the key, never the key: equal tokens mean equal pseudo-speakers.
+    ``draw`` is a token of the key, never the key: equal tokens mean equal pseudo-speakers. ``more`` are the tokens of
+    further drawings, where every utterance was disguised several times and heard as the mean.
     """
 
     system: str
     draw: str
+    more: tuple[str, ...] = ()
+
+    def shares(self, other: Disguise | None) -> bool:
+        """Whether both have pseudo-speakers in common."""
+        if other is None or self.system != other.system:
+            return False
+        return not {self.draw, *self.more}.isdisjoint({other.draw, *other.more})
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +69,20 @@ class Lessons:
         if self.seal is not _SEAL:
             raise LeakError("lessons are taken from a Split, which proves that no trial speaker is among them")
 
+    def of(self, speakers: NDArray[np.int64]) -> Lessons:
+        """Give the lessons of some of the speakers, renumbered, e.g. to hold the others out."""
+        rows = np.isin(self.speaker, speakers)
+        kept, codes = np.unique(self.speaker[rows], return_inverse=True)
+        ids = tuple(np.array(self.ids, dtype=str)[rows].tolist())
+        return Lessons(self.vectors[rows], codes.reshape(-1), tuple(self.names[k] for k in kept), ids, self.seal)
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
     """One attack's speech: enrolment, trial, and what the attacker has learnt from (None: nothing new).
 
     ``original`` is the training speech before it was anonymized, for attackers who learn what the disguise does.
+    ``ear`` is the system whose anonymized speech the embedder itself has learnt from (None: original speech only).
 
     Checked when made: no trial or enrolled speaker in training, no utterance both enrolled and tested, enrolment and
     trial drawn with different pseudo-speakers, and every part as original or anonymized as the knowledge says.
@@ -77,11 +93,13 @@ class Split:
     test: Heard
     training: Heard | None = None
     original: Heard | None = None
+    ear: str | None = None
 
     def __post_init__(self) -> None:
         _check_speakers(self)
         _check_utterances(self)
         _check_disguises(self)
+        _check_ear(self)
         _check_training(self)
 
     def lessons(self) -> Lessons:
@@ -130,8 +148,27 @@ def _check_disguises(split: Split) -> None:
         found = "original" if heard.disguise is None else "anonymized"
         if found != wanted:
             raise LeakError(f"the {split.knowledge.value} attack needs {wanted} {name} speech, this is {found}")
-    if split.enroll.disguise is not None and split.enroll.disguise == split.test.disguise:
+    if split.enroll.disguise is not None and split.enroll.disguise.shares(split.test.disguise):
         raise LeakError("enrolment and trial speech share their pseudo-speakers; anonymize them with different keys")
+
+
+def _check_ear(split: Split) -> None:
+    """An ear that learnt from anonymized speech is knowledge too: the attack must be called by what it knows."""
+    level, trial = split.knowledge, split.test.disguise
+    if split.ear is None:
+        return
+    if not level.needs_training:
+        found = f"this one has learnt from speech hidden by '{split.ear}'"
+        raise LeakError(f"the {level.value} attack needs an ear taught by original speech, {found}: it is informed")
+    if trial is not None:
+        _check_system(level, split.ear, trial.system)
+
+
+def _check_system(level: Knowledge, learnt: str, attacked: str) -> None:
+    same = learnt == attacked
+    if same != (level.trained_on == "same system"):
+        wanted = "another system than" if same else "the same system as"
+        raise LeakError(f"the {level.value} attack learns from {wanted} the trials' ('{attacked}'), not '{learnt}'")
 
 
 def _check_training(split: Split) -> None:
@@ -139,7 +176,7 @@ def _check_training(split: Split) -> None:
     if split.original is not None and split.original.disguise is not None:
         raise LeakError("the training speech given as original is anonymized; give it as training")
     if training is None:
-        if level.needs_training:
+        if level.needs_training and split.ear is None:
             raise LeakError(f"the {level.value} attack must learn from anonymized speech; give it training speech")
         return
     trial = split.test.disguise
@@ -149,9 +186,6 @@ def _check_training(split: Split) -> None:
         raise LeakError(f"the {level.value} attack learns from anonymized speech, this training is original")
     if training.disguise is None or trial is None:
         return
-    same = training.disguise.system == trial.system
-    if same != (level.trained_on == "same system"):
-        wanted = "another system than" if same else "the same system as"
-        raise LeakError(f"the {level.value} attack learns from {wanted} the trials' ('{trial.system}')")
-    if training.disguise == trial:
+    _check_system(level, training.disguise.system, trial.system)
+    if training.disguise.shares(trial):
         raise LeakError("training and trial speech share their pseudo-speakers; anonymize them with different keys")

@@ -68,6 +68,11 @@ class Trained:
         found: dict[str, Any] = json.loads(self._opened()[1]["settings"])
         return found
 
+    @property
+    def system(self) -> str | None:
+        """The anonymizer whose speech it has learnt from, with its settings; None: original speech."""
+        return self._opened()[1].get("system") or None
+
     def check(self, attacked: Iterable[str]) -> None:
         """Refuse speakers it has learnt from, or was chosen by."""
         known = set(json.loads(self._opened()[1]["speakers"]))
@@ -96,6 +101,12 @@ def refuse_teachers(embedder: str, attacked: Iterable[str]) -> None:
     ear = make_embedder(embedder)
     if isinstance(ear, Learnt):
         ear.check(attacked)
+
+
+def taught_by(embedder: str) -> str | None:
+    """Name the anonymizer whose speech an embedder has learnt from; None: it knows original speech only."""
+    ear = make_embedder(embedder)
+    return ear.system if isinstance(ear, Trained) else None
 
 
 def _state(path: Path) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -25,13 +26,20 @@ def attack(
     ),
     key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
     embedder: str = typer.Option("ecapa", help="The attacker's ear: ecapa, ge2e, or trained:FILE.onnx."),
+    scorer: str = typer.Option("plda", metavar="plda|cosine", help="How attackers who learn compare."),
+    as_norm: int = typer.Option(0, "--as-norm", min=0, metavar="N", help="For them: judge scores by N strangers'."),
+    disguises: int = typer.Option(
+        5, min=1, metavar="K", help="How often they disguise each enrolled utterance; 1 as in VoicePrivacy."
+    ),
+    lengths: str = typer.Option("1", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
     seed: int = typer.Option(1, help="Chooses the split into enrolment and trial."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
 ) -> None:
     """Attack an anonymized corpus with attackers of chosen knowledge.
 
     Prints EER (0 % is full recognition), linkability and the most exposed speakers. Attackers who learn (semi-informed,
-    informed, aligned) need speech of other people, which they anonymize themselves.
+    informed, aligned) need speech of other people, which they anonymize themselves, or an ear that has learnt from
+    anonymized speech (personare train embedder).
 
     Examples:
 
@@ -40,20 +48,36 @@ def attack(
         personare attack recordings/ anonymous/ --knowledge lazy-informed,informed --train others/
     """
     from personare.attackers.knowledge import knowledge as level_named
+    from personare.cli.evaluate import parse_lengths
+    from personare.core.config import coerce
     from personare.engine import engine_for
     from personare.studies import knowledge as study
     from personare.studies.evaluate import read_pair
     from personare.studies.hearing import ready
+    from personare.studies.knowledge_table import exposed_lines, table_rows
 
     levels = list(dict.fromkeys(level_named(word) for word in knowledge.split(",")))
+    compare = coerce(scorer, Literal["plda", "cosine"], where="--scorer")
+    heard_at_once = parse_lengths(lengths)
     pairs, recipe, _ = read_pair(original, anonymized, key)
     lesson = study.lesson_of(train, train_method, recipe)
     ready(embedder)
-    listening = study.plan(pairs, levels, recipe=recipe, embedder=embedder, lesson=lesson, seed=seed)
+    listening = study.plan(
+        pairs, levels, recipe=recipe, embedder=embedder, lesson=lesson, seed=seed, disguises=disguises
+    )
     with show.progress("listening", len(listening)) as tick:
-        found = study.attack(pairs, levels, listening, engine=engine_for(jobs), seed=seed, watch=lambda _: tick(1))
+        found = study.attack(
+            pairs,
+            levels,
+            listening,
+            engine=engine_for(jobs),
+            lengths=heard_at_once,
+            seed=seed,
+            compare=compare,
+            as_norm=as_norm,
+            watch=lambda _: tick(1),
+        )
     show.failures(found.failures)
-    head, rows = study.table_rows(found)
-    show.table(f"What attackers achieve, {embedder}", head, rows)
-    for line in study.exposed_lines(found):
+    show.table(f"What attackers achieve, {embedder}", *table_rows(found))
+    for line in exposed_lines(found):
         typer.echo(line)

@@ -76,6 +76,7 @@ def embedder(
             course,
             out,
             sources=study.sources_of(reading.corpus, part),
+            system=study.system_of(corpus),
             resume=resume,
             watch=lambda learnt: tick(min(learnt.step, 1)),
         )

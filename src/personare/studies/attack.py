@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from personare.attackers.scoring import Scorer, cosine
 from personare.core.findings import Finding
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.metrics.privacy import eer, linkability
 from personare.metrics.privacy.conversations import conversations, speaker_means
-from personare.metrics.privacy.vectors import unit_rows
+from personare.metrics.privacy.vectors import target_columns, unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,8 +41,9 @@ def run_attack(
     lengths: Sequence[int],
     key: Key,
     failed: int,
+    scorer: Scorer = cosine,
 ) -> AttackOutcome:
-    """Measure an attacker who compares each trial conversation with every enrolled speaker by cosine."""
+    """Measure an attacker who compares each trial conversation with every enrolled speaker by ``scorer``."""
     enrolled = speaker_means(enroll.vectors, enroll.speakers, unit_first=True)
     names, vectors = [str(s) for s in enrolled.speakers], unit_rows(enrolled.vectors, dtype=np.float32)
     findings: list[Finding] = []
@@ -49,20 +51,16 @@ def run_attack(
     for length in lengths:
         rng = rng_for(key, "attack", attacker, str(length))
         heard = conversations(trial.vectors, trial.speakers, length=length, rng=rng, unit_first=True)
-        tests, test_vectors = heard.speakers.astype(str), unit_rows(heard.vectors, dtype=np.float32)
+        tests = heard.speakers.astype(str)
+        scores = np.asarray(scorer(unit_rows(heard.vectors, dtype=np.float32), vectors))
         conditions: dict[str, str | int | float] = {"attacker": attacker, "L": length}
-        measured = _eer(names, vectors, tests, test_vectors, genders, conditions, rng, failed)
+        measured = _eer(names, tests, scores, genders, conditions, rng, failed)
         findings += [measured] if measured else []
-        found = linkability.linkability(test_vectors, tests, vectors, names, sizes=(len(names),), rng=rng)
-        findings.append(
-            Finding(
-                linkability.CARD,
-                found.estimates[0],
-                {**conditions, "N'": len(names)},
-                failed=failed,
-                chance=found.chance[0],
-            )
+        found = linkability.linkability_from_scores(
+            scores, target_columns(tests, np.array(names)), tests, sizes=(len(names),), rng=rng
         )
+        conditions = {**conditions, "N'": len(names)}
+        findings.append(Finding(linkability.CARD, found.estimates[0], conditions, failed, found.chance[0]))
         if length == lengths[0]:
             linked = dict(zip((str(s) for s in found.speakers), found.risk().tolist(), strict=True))
     return AttackOutcome(attacker, tuple(findings), linked)
@@ -70,9 +68,8 @@ def run_attack(
 
 def _eer(
     names: Sequence[str],
-    vectors: NDArray[np.float32],
     tests: NDArray[np.str_],
-    test_vectors: NDArray[np.float32],
+    scores: NDArray[Any],
     genders: Mapping[str, str | None],
     conditions: Mapping[str, str | int | float],
     rng: np.random.Generator,
@@ -88,7 +85,7 @@ def _eer(
     columns = np.array([crowd[gender[n]] > 1 for n in names])
     if not rows.any():
         return None
-    tests, scores = tests[rows], test_vectors[rows] @ vectors[columns].T
+    tests, scores = tests[rows], scores[np.ix_(rows, columns)]
     enrolled = np.array(names)[columns]
     enrolled_gender = np.array([gender[n] for n in enrolled])
     allowed = np.array([gender[t] for t in tests])[:, None] == enrolled_gender[None, :]
@@ -105,7 +102,7 @@ def _eer(
 
 
 def _shuffled_eer(
-    scores: NDArray[np.float32],
+    scores: NDArray[Any],
     tests: NDArray[np.str_],
     gender: NDArray[np.str_],
     enrolled: NDArray[np.str_],

@@ -1,8 +1,11 @@
 """Attackers of every level of knowledge against one anonymized corpus, each with the speech that level may have.
 
-The levels are told in ``attackers.knowledge``. An attacker who learns does so from speech of other people, which they
-anonymize themselves, each utterance with a pseudo-voice of its own; speakers of the attacked corpus are left out of
-that speech, and the checks of ``attackers.split`` refuse any that remain.
+The levels are told in ``attackers.knowledge``. An attacker who disguises enrolment speech does so several times, each
+time with other pseudo-voices, and enrols the mean: that takes the chance of their own disguise out, and only the
+owner's remains. One disguise (``disguises=1``) is the attacker of the VoicePrivacy Challenge.
+An attacker who learns does so from speech of other people, which they anonymize themselves, each utterance with a
+pseudo-voice of its own; speakers of the attacked corpus are left out of that speech, and the checks of
+``attackers.split`` refuse any that remain.
 """
 
 from __future__ import annotations
@@ -10,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from personare.attackers.alignment import align_pairs
-from personare.attackers.backend import Backend
+from personare.attackers.attacker import Attacker
 from personare.attackers.knowledge import Knowledge
+from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Split
 from personare.attackers.split import Heard as Known
-from personare.attackers.trained import refuse_teachers
+from personare.attackers.trained import refuse_teachers, taught_by
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, token_for
 from personare.core.tables import Corpus, Embeddings
@@ -32,7 +35,8 @@ from personare.studies.hearing import Heard, HearWork, Sound, hear
 from personare.studies.pairing import Pairs
 from personare.studies.recipe import Recipe
 
-BACKEND = Backend(scorer="cosine")
+DISGUISES = 5
+DISGUISED = "enrolment anonymized"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +49,19 @@ class Lesson:
 
 @dataclass(frozen=True, eq=False)
 class Listening:
-    """What has to be heard for a set of attackers: lists of sounds by name, who disguises them, and how."""
+    """What has to be heard for a set of attackers: lists of sounds by name, who disguises them, and how.
+
+    ``ear`` is the system whose speech the embedder itself has learnt from (None: original speech).
+    """
 
     sounds: dict[str, list[Sound]]
     works: dict[str, HearWork]
     disguises: dict[str, Disguise | None]
+    ear: str | None = None
+
+    def need(self, name: str, sounds: Iterator[Sound], work: HearWork, disguise: Disguise | None) -> None:
+        """Add a list."""
+        self.sounds[name], self.works[name], self.disguises[name] = list(sounds), work, disguise
 
     def __len__(self) -> int:
         return sum(len(sounds) for sounds in self.sounds.values())
@@ -71,35 +83,50 @@ def plan(
     embedder: str,
     lesson: Lesson | None = None,
     seed: int = 1,
+    disguises: int = DISGUISES,
 ) -> Listening:
-    """List what must be heard; an attack that lacks what it needs is an error now."""
+    """List what must be heard; an attack that lacks what it needs is an error now.
+
+    ``disguises`` says how many pseudo-voices an attacker who disguises enrolment speech gives to each speaker.
+    """
+    if disguises < 1:
+        raise ConfigError(f"an attacker disguises enrolment speech at least once, not {disguises} times")
     refuse_teachers(embedder, pairs.frame["speaker"])
     key = Key.from_seed(seed)
     enroll, trial, _ = deal(pairs.frame, key)
-    own = key.child("attacker")
+    found = Listening({}, {}, {}, taught_by(embedder))
+    system = recipe.system if recipe else "unknown"
     plain = HearWork(embedder)
-    system = recipe.in_words() if recipe else "unknown"
-    sounds, works, disguises = {}, {}, {}
-
-    def need(name: str, items: Iterator[Sound], work: HearWork, disguise: Disguise | None) -> None:
-        sounds[name], works[name], disguises[name] = list(items), work, disguise
-
-    need("trial anonymized", _sounds(trial, "anonymized"), plain, Disguise(system, "owner"))
+    found.need("trial anonymized", _sounds(trial, "anonymized"), plain, Disguise(system, "owner"))
     if any(level.enroll == "original" for level in levels):
-        need("enrolment original", _sounds(enroll, "audio"), plain, None)
+        found.need("enrolment original", _sounds(enroll, "audio"), plain, None)
     if Knowledge.ORIGINAL in levels:
-        need("trial original", _sounds(trial, "audio"), plain, None)
+        found.need("trial original", _sounds(trial, "audio"), plain, None)
     if any(level.enroll == "anonymized" for level in levels):
-        work = HearWork(embedder, _known(recipe), own)
-        need("enrolment anonymized", _sounds(enroll, "audio", disguised=True), work, Disguise(system, _mark(own)))
-    if any(level.needs_training for level in levels):
-        others, used = _others(lesson, pairs), _given(lesson).recipe
-        theirs = own.child("training")
-        work = HearWork(embedder, replace(used, level="utterance"), theirs)
-        need("training", _sounds(others, "audio", disguised=True), work, Disguise(used.in_words(), _mark(theirs)))
+        for name, own in _own_keys(key, disguises).items():
+            work, sounds = HearWork(embedder, _known(recipe), own), _sounds(enroll, "audio", disguised=True)
+            found.need(name, sounds, work, Disguise(system, _mark(own)))
+    if any(_learns(level, lesson, found.ear) for level in levels):
+        _need_lessons(found, _others(lesson, pairs), _given(lesson).recipe, embedder, key.child("attacker", "training"))
         if Knowledge.ALIGNED in levels:
-            need("training original", _sounds(others, "audio"), plain, None)
-    return Listening(sounds, works, disguises)
+            found.need("training original", _sounds(_others(lesson, pairs), "audio"), plain, None)
+    return found
+
+
+def _own_keys(key: Key, disguises: int) -> dict[str, Key]:
+    """Name the attacker's own drawings of pseudo-voices for the enrolment; the first is the one of ``evaluate``."""
+    own = key.child("attacker")
+    return {f"{DISGUISED} {i}": own if i == 1 else own.child(str(i)) for i in range(1, disguises + 1)}
+
+
+def _learns(level: Knowledge, lesson: Lesson | None, ear: str | None) -> bool:
+    """Whether a level needs lessons: an ear that has learnt from anonymized speech may do without."""
+    return level.needs_training and (lesson is not None or ear is None or level is Knowledge.ALIGNED)
+
+
+def _need_lessons(found: Listening, others: pl.DataFrame, recipe: Recipe, embedder: str, key: Key) -> None:
+    work = HearWork(embedder, replace(recipe, level="utterance"), key)
+    found.need("training", _sounds(others, "audio", disguised=True), work, Disguise(recipe.system, _mark(key)))
 
 
 def attack(
@@ -110,9 +137,14 @@ def attack(
     engine: Engine,
     lengths: Sequence[int] = (1,),
     seed: int = 1,
+    compare: Literal["plda", "cosine"] = "plda",
+    as_norm: int = 0,
     watch: Callable[[Any], None] = lambda _: None,
 ) -> Campaign:
-    """Hear everything, learn what may be learnt, and count every attacker's successes."""
+    """Hear everything, learn what may be learnt, and count every attacker's successes.
+
+    ``compare`` and ``as_norm`` are for attackers who learn; the others have nothing but the cosine.
+    """
     heard = {
         name: hear(sounds, listening.works[name], engine=engine, watch=watch)
         for name, sounds in listening.sounds.items()
@@ -122,11 +154,21 @@ def attack(
     key = Key.from_seed(seed)
     outcomes = []
     for level in levels:
-        sides = _sides(level, heard, listening.disguises)
-        enroll, trial = _learnt(sides)
+        sides = _sides(level, heard, listening)
+        scorer = Attacker(level.value, compare=compare, as_norm=as_norm).scorer(sides)
         failed = sum(len(part.failures) for name, part in heard.items() if name.startswith(("trial", "enrolment")))
+        enroll, trial = sides.enroll.embeddings, sides.test.embeddings
         outcomes.append(
-            run_attack(level.value, enroll, trial, genders=genders, lengths=lengths, key=key, failed=failed)
+            run_attack(
+                level.value,
+                enroll,
+                trial,
+                genders=genders,
+                lengths=lengths,
+                key=key,
+                failed=failed,
+                scorer=scorer,
+            )
         )
     return Campaign(tuple(outcomes), tuple(failure for part in heard.values() for failure in part.failures))
 
@@ -143,59 +185,35 @@ def lesson_of(path: Path | None, method: str | None, recipe: Recipe | None) -> L
     return Lesson(read_corpus(path).corpus, Recipe(method) if method is not None else _known(recipe))
 
 
-def table_rows(found: Campaign) -> tuple[list[str], list[list[str]]]:
-    """Make the printed table: one row per attacker and metric, with interval and chance."""
-    head = ["attacker", "metric", "value", "95 % interval", "chance", "n"]
-    rows = []
-    for outcome in found.outcomes:
-        for finding in outcome.findings:
-            value, chance = finding.estimate, finding.chance_level
-            interval = f"{value.low:.1%} to {value.high:.1%}"
-            told = "-" if chance is None else f"{chance:.1%}"
-            rows.append([outcome.attacker, finding.metric.title, f"{value.value:.1%}", interval, told, str(value.n)])
-    return head, rows
-
-
-def exposed_lines(found: Campaign, *, most: int = 5) -> list[str]:
-    """Name, for each attacker, the speakers linked most often."""
-    lines = []
-    for outcome in found.outcomes:
-        worst = sorted(outcome.linked.items(), key=lambda item: (-item[1], item[0]))[:most]
-        named = ", ".join(f"{speaker} {share:.0%}" for speaker, share in worst if share > 0)
-        lines.append(f"most exposed to the {outcome.attacker} attacker: {named or 'nobody was linked'}")
-    return lines
-
-
-def _sides(level: Knowledge, heard: dict[str, Heard], disguises: dict[str, Disguise | None]) -> Split:
+def _sides(level: Knowledge, heard: dict[str, Heard], listening: Listening) -> Split:
     """Put together what this level may have; the Split checks that it may."""
 
     def side(name: str) -> Known:
-        return Known(heard[name].embeddings, disguises[name])
+        return Known(heard[name].embeddings, listening.disguises[name])
 
-    enroll, trial = side(f"enrolment {level.enroll}"), side(f"trial {level.trial}")
+    enroll = side("enrolment original") if level.enroll == "original" else _disguised(heard, listening)
+    trial = side(f"trial {level.trial}")
     both = enroll.speakers & trial.speakers  # after failures one side may have lost somebody
     enroll, trial = (Known(_of(part.embeddings, both), part.disguise) for part in (enroll, trial))
-    training = side("training") if level.needs_training else None
-    return Split(level, enroll, trial, training, side("training original") if level is Knowledge.ALIGNED else None)
+    training = side("training") if level.needs_training and "training" in heard else None
+    original = side("training original") if level is Knowledge.ALIGNED else None
+    ear = listening.ear if level.trial == "anonymized" else None  # nothing is hidden from an attack on original speech
+    return Split(level, enroll, trial, training, original, ear)
 
 
-def _learnt(sides: Split) -> tuple[Embeddings, Embeddings]:
-    """Give enrolment and trial vectors as the attacker sees them after learning; cosine compares them."""
-    enroll, trial = sides.enroll.embeddings, sides.test.embeddings
-    turned: tuple[NDArray[Any], NDArray[Any]]
-    if sides.knowledge is Knowledge.ALIGNED:
-        aligned = align_pairs(sides)
-        turned = aligned.original(enroll.vectors), aligned.disguised(trial.vectors) @ aligned.turn
-    elif sides.training is not None:
-        fitted = BACKEND.fit(sides.lessons())
-        turned = fitted.turned(enroll.vectors), fitted.turned(trial.vectors)
-    else:
-        return enroll, trial
-    return _with(enroll, turned[0]), _with(trial, turned[1])
-
-
-def _with(part: Embeddings, vectors: NDArray[Any]) -> Embeddings:
-    return Embeddings(part.ids, part.speakers, vectors.astype(np.float32))
+def _disguised(heard: dict[str, Heard], listening: Listening) -> Known:
+    """Give the mean of every enrolment utterance over the attacker's own disguises."""
+    names = [name for name in heard if name.startswith(DISGUISED)]
+    draws = [disguise for name in names if (disguise := listening.disguises[name]) is not None]
+    rows: dict[str, list[NDArray[np.float32]]] = {}
+    owner: dict[str, str] = {}
+    for part in (heard[name].embeddings for name in names):
+        for i, (utterance, vector) in enumerate(zip(part.ids, unit_rows(part.vectors), strict=True)):
+            rows.setdefault(utterance, []).append(vector)
+            owner[utterance] = part.speakers[i]
+    means = np.stack([np.mean(row, axis=0) for row in rows.values()]) if rows else np.zeros((0, 1), np.float32)
+    together = Disguise(draws[0].system, draws[0].draw, tuple(other.draw for other in draws[1:]))
+    return Known(Embeddings(tuple(rows), tuple(owner.values()), means.astype(np.float32)), together)
 
 
 def _known(recipe: Recipe | None) -> Recipe:

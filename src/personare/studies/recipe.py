@@ -39,8 +39,13 @@ class Recipe:
         >>> Recipe("mcadams", {"alpha": [0.5, 0.9]}).in_words()
         'mcadams (alpha = [0.5, 0.9]) per speaker'
         """
+        return f"{self.system} per {self.level}"
+
+    @property
+    def system(self) -> str:
+        """The method and its settings: what an attacker may know, whoever gets a new voice and how often."""
         settings = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
-        return f"{self.method}{f' ({settings})' if settings else ''} per {self.level}"
+        return f"{self.method}{f' ({settings})' if settings else ''}"
 
     def names_of(self, speaker: str, utterance: str) -> tuple[str, ...]:
         """Whose voice it is under this recipe: the names that chance is drawn for."""

@@ -23,6 +23,7 @@ from personare.core.weights import file_sha256
 from personare.metrics.privacy.eer import rocch_eer, rocch_eer_estimate
 from personare.nn.loop import Learnt
 from personare.reports.learning_figure import write_learning_figure
+from personare.studies.recipe import read_recipe
 
 LOG, FIGURE, CARD, SETTINGS = "log.tsv", "learning.png", "card.md", "settings.yaml"
 
@@ -62,14 +63,18 @@ def train_embedder(
     folder: Path,
     *,
     sources: Iterable[str] = (),
+    system: str | None = None,
     resume: bool = False,
     watch: Callable[[Learnt], None] = lambda _: None,
 ) -> Trained:
-    """Train an ear into ``folder``; ``watch`` is told of every step, ``sources`` are named in the model's card."""
+    """Train an ear into ``folder``; ``watch`` is told of every step, ``sources`` are named in the model's card.
+
+    ``system`` is the anonymizer that made the training speech; an attack with this ear is then an informed one.
+    """
     settings = course.ear.settings
     for learnt in course.learn(folder, resume=resume):
         watch(learnt)
-    finished = course.finish(folder)
+    finished = course.finish(folder, system=system)
     done = Trained(
         finished,
         _held_out_eer(course),
@@ -80,7 +85,7 @@ def train_embedder(
     )
     _write_log(finished, folder, title=f"{settings.arch}, {done.speakers} speakers")
     write_text(folder / SETTINGS, yaml.safe_dump(_plain(dataclasses.asdict(settings)), sort_keys=False))
-    write_text(folder / CARD, _card(course, done, sorted(set(sources))))
+    write_text(folder / CARD, _card(course, done, sorted(set(sources)), system))
     return done
 
 
@@ -110,6 +115,12 @@ def _plain(value: object) -> object:
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
+def system_of(folder: Path) -> str | None:
+    """Which anonymizer made the speech in a folder, with its settings; None where no card says so."""
+    recipe = read_recipe(folder) if folder.is_dir() else None
+    return recipe.system if recipe else None
+
+
 def sources_of(corpus: Corpus, part: str | None = None) -> list[str]:
     """Which corpora the utterances come from, where a column 'corpus' says so."""
     if "corpus" not in corpus.frame.columns:
@@ -118,7 +129,7 @@ def sources_of(corpus: Corpus, part: str | None = None) -> list[str]:
     return sorted(rows["corpus"].drop_nulls().unique().to_list())
 
 
-def _card(course: Course, done: Trained, named: list[str]) -> str:
+def _card(course: Course, done: Trained, named: list[str], system: str | None) -> str:
     """Say what the model is, whose speech it has learnt from, how good it is, and what it must not be used on."""
     ear = course.ear
     clips = ear.batches.clips
@@ -130,6 +141,7 @@ def _card(course: Course, done: Trained, named: list[str]) -> str:
 - File: {done.finished.model.name}, SHA-256 {file_sha256(done.finished.model)}
 - Learnt from: {done.speakers} speakers, {done.utterances} utterances, {hours:.2f} h; {len(done.failures)} unreadable
 - Sources: {", ".join(named) or "not named by the corpus; write them here with their licences"}
+- Speech hidden by: {system or "nothing (original speech)"}
 - EER on {len(ear.judges.speakers)} held-out speakers: {100 * done.eer.value:.2f} % [{low:.2f}, {high:.2f}],
   before the first step {100 * done.first_eer:.2f} %. They chose the best step: expect a little more on strangers.
 - Graph and network differ by {done.finished.difference:.1e} (relative).

@@ -46,10 +46,10 @@ class Course:
                 aim_head(self.ear)
         yield from loop.train(self.ear, self.ear.settings.plan, folder, mark=self.mark, resume=resume)
 
-    def finish(self, folder: Path) -> Finished:
-        """Take the best network and write it to ``model.onnx``."""
+    def finish(self, folder: Path, *, system: str | None = None) -> Finished:
+        """Take the best network and write it to ``model.onnx``; ``system`` is the anonymizer of its training speech."""
         end = loop.result(self.ear, folder, mark=self.mark)
-        difference = export(self.ear, folder / MODEL)
+        difference = export(self.ear, folder / MODEL, system=system)
         return Finished(folder / MODEL, tuple(end.rows), end.best, difference)
 
 

@@ -25,14 +25,18 @@ TOLERANCE = 1e-4  # largest difference between graph and network, relative to th
 _LENGTHS = (5, 57, 300)  # frames
 
 
-def export(ear: Ear, path: Path) -> float:
-    """Write the network to ``path``; gives the largest relative difference to the network as it was trained."""
+def export(ear: Ear, path: Path, *, system: str | None = None) -> float:
+    """Write the network to ``path``; gives the largest relative difference to the network as it was trained.
+
+    ``system`` is the anonymizer whose speech it has learnt from: an attack with this ear is an informed one.
+    """
     build = ecapa_graph.build if ear.settings.arch == "ecapa" else xvector_graph.build
     people = {*ear.batches.clips.speakers, *ear.judges.speakers}
     notes = {
         "format": FORMAT,
         "settings": json.dumps(dataclasses.asdict(ear.settings), sort_keys=True),
         "speakers": json.dumps(speaker_tokens(people)),
+        "system": system or "",
     }
     encoded = _with_notes(build(ear.network_arrays()), notes)
     difference = _difference(ear, encoded)

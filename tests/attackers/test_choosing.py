@@ -1,0 +1,52 @@
+"""Training speakers choose the back-end's settings; trial speakers have no say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from personare.attackers.backend import Backend
+from personare.attackers.choosing import FEWEST, choose_backend, table
+from personare.attackers.knowledge import Knowledge
+from personare.attackers.split import Disguise, Heard, Split
+from personare.core.tables import Embeddings
+
+D = 30
+
+
+def _speech(prefix: str, speakers: int, each: int, *, seed: int) -> Embeddings:
+    """Speakers differ in 6 of 30 directions, loud noise that is the same for everybody fills 10 others."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(speakers), each)
+    x = rng.normal(size=(speakers, D))[who] * (np.arange(D) < 6)
+    x = x + rng.normal(size=(len(who), D)) * (0.3 + 3.0 * (np.arange(D) >= 20))
+    ids = tuple(f"{prefix}{i}" for i in range(len(who)))
+    return Embeddings(ids, tuple(f"{prefix[0]}{i}" for i in who), x.astype(np.float32))
+
+
+def _split(speakers: int, *, attacked: int = 1) -> Split:
+    enroll, test = (_speech(f"t{n}", 4, 2, seed=attacked + n) for n in (0, 1))
+    learnt = Heard(_speech("l", speakers, 4, seed=9), Disguise("x", "3"))
+    return Split(Knowledge.INFORMED, Heard(enroll, Disguise("x", "1")), Heard(test, Disguise("x", "2")), learnt)
+
+
+def test_settings_that_tell_held_out_speakers_apart_are_taken() -> None:
+    lessons = _split(40).lessons()
+    start = Backend(scorer="cosine")
+    tried = [Backend(scorer="cosine", shrinkage=share) for share in (0.05, 1.0)]
+    little, whole = (value for _, value in table(lessons, tried))
+    assert little > whole + 0.05
+    chosen = choose_backend(lessons, start=start)
+    assert chosen.shrinkage < 0.5 and chosen.scorer == "cosine"
+    assert choose_backend(lessons, start=start) == chosen
+
+
+def test_the_attacked_speakers_have_no_say() -> None:
+    one, other = (
+        choose_backend(_split(40, attacked=seed).lessons(), start=Backend(scorer="cosine")) for seed in (1, 5)
+    )
+    assert one == other
+
+
+def test_too_few_teachers_choose_nothing() -> None:
+    start = Backend(shrinkage=0.17)
+    assert choose_backend(_split(FEWEST - 1).lessons(), start=start) is start
