@@ -46,6 +46,7 @@ def _join() -> None:
         demo,
         embed,
         evaluate,
+        forget,
         link,
         listen,
         methods,
@@ -76,6 +77,7 @@ def _join() -> None:
     app.add_typer(corpus.app, name="corpus", rich_help_panel=more)
     app.command(rich_help_panel=more)(voices.voices)
     app.add_typer(models.app, name="models", rich_help_panel=more)
+    app.command(rich_help_panel=more)(forget.forget)
     app.add_typer(train.app, name="train", rich_help_panel=more)
     app.add_typer(pseudospeakers.app, name="pseudospeakers", rich_help_panel=more)
 
