@@ -47,6 +47,7 @@ def _join() -> None:
         embed,
         evaluate,
         forget,
+        infer,
         link,
         listen,
         methods,
@@ -55,6 +56,7 @@ def _join() -> None:
         pseudospeakers,
         score,
         stream,
+        study,
         targets,
         train,
         voices,
@@ -67,7 +69,9 @@ def _join() -> None:
     app.command(rich_help_panel=hide)(methods.methods)
     app.command("fit-targets", rich_help_panel=hide)(targets.fit_targets)
     app.command(rich_help_panel=prove)(evaluate.evaluate)
+    app.add_typer(study.app, name="study", rich_help_panel=prove)
     app.command(rich_help_panel=prove)(attack.attack)
+    app.command(rich_help_panel=prove)(infer.infer)
     app.command(rich_help_panel=prove)(listen.listen)
     app.command(rich_help_panel=numbers)(score.score)
     app.command(rich_help_panel=numbers)(embed.embed)

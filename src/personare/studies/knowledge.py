@@ -97,19 +97,21 @@ def plan(
     found = Listening({}, {}, {}, taught_by(embedder))
     system = recipe.system if recipe else "unknown"
     plain = HearWork(embedder)
-    found.need("trial anonymized", _sounds(trial, "anonymized"), plain, Disguise(system, "owner"))
+    found.need("trial anonymized", sounds_in(trial, "anonymized"), plain, Disguise(system, "owner"))
     if any(level.enroll == "original" for level in levels):
-        found.need("enrolment original", _sounds(enroll, "audio"), plain, None)
+        found.need("enrolment original", sounds_in(enroll, "audio"), plain, None)
     if Knowledge.ORIGINAL in levels:
-        found.need("trial original", _sounds(trial, "audio"), plain, None)
+        found.need("trial original", sounds_in(trial, "audio"), plain, None)
     if any(level.enroll == "anonymized" for level in levels):
         for name, own in _own_keys(key, disguises).items():
-            work, sounds = HearWork(embedder, _known(recipe), own), _sounds(enroll, "audio", disguised=True)
-            found.need(name, sounds, work, Disguise(system, _mark(own)))
+            work, sounds = HearWork(embedder, _known(recipe), own), sounds_in(enroll, "audio", disguised=True)
+            found.need(name, sounds, work, Disguise(system, mark_of(own)))
     if any(_learns(level, lesson, found.ear) for level in levels):
-        _need_lessons(found, _others(lesson, pairs), _given(lesson).recipe, embedder, key.child("attacker", "training"))
+        need_lessons(
+            found, others_than(lesson, pairs), given(lesson).recipe, embedder, key.child("attacker", "training")
+        )
         if Knowledge.ALIGNED in levels:
-            found.need("training original", _sounds(_others(lesson, pairs), "audio"), plain, None)
+            found.need("training original", sounds_in(others_than(lesson, pairs), "audio"), plain, None)
     return found
 
 
@@ -124,9 +126,10 @@ def _learns(level: Knowledge, lesson: Lesson | None, ear: str | None) -> bool:
     return level.needs_training and (lesson is not None or ear is None or level is Knowledge.ALIGNED)
 
 
-def _need_lessons(found: Listening, others: pl.DataFrame, recipe: Recipe, embedder: str, key: Key) -> None:
+def need_lessons(found: Listening, others: pl.DataFrame, recipe: Recipe, embedder: str, key: Key) -> None:
+    """Add the training speech, which the attacker anonymizes, each utterance with a pseudo-voice of its own."""
     work = HearWork(embedder, replace(recipe, level="utterance"), key)
-    found.need("training", _sounds(others, "audio", disguised=True), work, Disguise(recipe.system, _mark(key)))
+    found.need("training", sounds_in(others, "audio", disguised=True), work, Disguise(recipe.system, mark_of(key)))
 
 
 def attack(
@@ -222,25 +225,29 @@ def _known(recipe: Recipe | None) -> Recipe:
     return recipe
 
 
-def _given(lesson: Lesson | None) -> Lesson:
+def given(lesson: Lesson | None) -> Lesson:
+    """Give the lesson, or say in one line that there is none."""
     if lesson is None:
         raise ConfigError("this attacker must learn from speech of other people; name it with --train")
     return lesson
 
 
-def _others(lesson: Lesson | None, pairs: Pairs) -> pl.DataFrame:
-    frame = _given(lesson).corpus.frame
+def others_than(lesson: Lesson | None, pairs: Pairs) -> pl.DataFrame:
+    """Give the training speech of people who are not attacked."""
+    frame = given(lesson).corpus.frame
     others = frame.filter(~pl.col("speaker").is_in(pairs.frame["speaker"].unique().to_list()))
     if others["speaker"].n_unique() < 2:
         raise ConfigError("the training speech holds fewer than 2 speakers who are not attacked; give other speech")
     return others
 
 
-def _mark(key: Key) -> str:
+def mark_of(key: Key) -> str:
+    """Name a drawing of pseudo-voices without telling its key."""
     return token_for(key, "draw")
 
 
-def _sounds(frame: pl.DataFrame, column: str, *, disguised: bool = False) -> Iterator[Sound]:
+def sounds_in(frame: pl.DataFrame, column: str, *, disguised: bool = False) -> Iterator[Sound]:
+    """List the utterances of a table as they lie in one of its columns of paths."""
     for row in frame.iter_rows(named=True):
         cut = column == "audio"  # anonymized files hold the utterance alone, originals may hold more
         start_s, end_s = (row.get("start_s") or 0.0, row.get("end_s")) if cut else (0.0, None)
