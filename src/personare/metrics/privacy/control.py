@@ -28,6 +28,7 @@ CARD = MetricCard(
     cite="giomi2023anonymeter",
     reading="share of the attack's possible extra successes that it reaches on the data rather than on strangers",
     caution="means nothing when the attack does not beat guessing, or when the strangers are another kind of speakers",
+    unit="%",
 )
 
 

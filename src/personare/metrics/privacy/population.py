@@ -40,6 +40,7 @@ CARD = MetricCard(
         "tests were beaten by a stranger, or for a population that sounds different (language, channel, age) from the "
         "enrolled one."
     ),
+    unit="%",
 )
 
 POPULATIONS = (10**5, 10**6, 10**7, 10**8, 10**9)

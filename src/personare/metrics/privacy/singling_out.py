@@ -41,6 +41,7 @@ CARD = MetricCard(
     cite="vauquier2025legal, eq. 1-2",
     reading="The attacker says: exactly one of these N people has this voice. This is how often that is so.",
     caution="Isolating anybody counts, not only the right person: a guesser reaches about 35 %. Compare at the same N.",
+    unit="%",
 )
 
 PAPER_FOLDS = 10

@@ -30,6 +30,7 @@ CARD = MetricCard(
     cite="schuller2009emotion; tomashenko2024plan",
     reading="share of each emotion that is recognized, averaged; guessing gives 1 / number of emotions",
     caution="depends on the recognizer; compare with the original speech",
+    unit="%",
 )
 
 

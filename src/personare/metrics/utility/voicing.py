@@ -27,6 +27,7 @@ CARD = MetricCard(
     cite="nakatani2008voicing",
     reading="share of frames that changed between voiced and unvoiced",
     caution="counts errors of the pitch tracker too; silence on both sides counts as agreement",
+    unit="%",
 )
 
 

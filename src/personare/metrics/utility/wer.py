@@ -35,6 +35,7 @@ CARD = MetricCard(
     cite="tomashenko2022voiceprivacy, sec. 2.3.1",
     reading="wrong, lost and invented words per word that was said; compare with the WER of the original speech",
     caution="depends on the recognizer and on how text was normalized; can exceed 1",
+    unit="%",
 )
 CHARACTER_CARD = MetricCard(
     name="cer",
@@ -45,6 +46,7 @@ CHARACTER_CARD = MetricCard(
     cite="personare, after tomashenko2022voiceprivacy, sec. 2.3.1",
     reading="wrong, lost and invented letters per letter that was said, for recognizers that write letters",
     caution="not comparable with a word error rate, which is usually several times as high; can exceed 1",
+    unit="%",
 )
 
 
