@@ -9,6 +9,7 @@ import typer
 
 from personare.cli import show
 from personare.cli.train_recognizer import how_many, recognizer
+from personare.cli.train_synthesizer import synthesizer
 
 if TYPE_CHECKING:
     from personare.studies.train import Trained
@@ -19,6 +20,7 @@ app = typer.Typer(
 
 
 app.command()(recognizer)
+app.command()(synthesizer)
 
 
 @app.callback()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,8 +48,16 @@ class Graph:
         """Add a constant list of whole numbers, as axes, sizes and paddings are given."""
         return self.constant(np.array(values, dtype=np.int64))
 
-    def encode(self, source: str, source_shape: Sequence[int | str], result: str, result_shape: Sequence[Any]) -> bytes:
-        """Write the model file: float32 in, float32 out."""
+    def encode(
+        self,
+        source: str,
+        source_shape: Sequence[int | str],
+        result: str,
+        result_shape: Sequence[Any],
+        *,
+        also: Mapping[str, Sequence[int | str]] | None = None,
+    ) -> bytes:
+        """Write the model file: float32 in, float32 out; ``also`` names further inputs and their shapes."""
         import onnx
         from onnx import helper, numpy_helper
 
@@ -57,7 +65,10 @@ class Graph:
         graph = helper.make_graph(
             self.nodes,
             "personare",
-            [helper.make_tensor_value_info(source, kind, list(source_shape))],
+            [
+                helper.make_tensor_value_info(name, kind, list(shape))
+                for name, shape in {source: source_shape, **(also or {})}.items()
+            ],
             [helper.make_tensor_value_info(result, kind, list(result_shape))],
             [numpy_helper.from_array(values, name) for name, values in self.constants.items()],
         )

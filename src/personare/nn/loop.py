@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from personare.core.errors import TargetError, TrainingError
-from personare.nn import checkpoints
+from personare.nn import checkpoints, together
 from personare.nn.ahead import ahead
 from personare.nn.checkpoints import BEST, LAST, Moment
 from personare.nn.plan import Plan
@@ -61,18 +61,33 @@ def train(task: Task, plan: Plan, folder: Path, *, mark: str, resume: bool = Fal
     ``mark`` names everything the result depends on; going on with another mark is refused. Close the iterator, or let
     it end, before the tensors are used.
     """
-    torch = torch_for("training a network")
     if (folder / LAST).exists() and not resume:
         raise TargetError(f"{folder}: holds a training already; go on with --resume, or choose a new folder")
+    learnt, optimizer, moment = _begun(task, plan, folder, mark)
+    with repeatable(threads=plan.threads, device=plan.device):
+        yield from _steps(task, plan, folder, moment, optimizer, learnt)
+
+
+def follow(task: Task, plan: Plan, folder: Path, *, mark: str) -> None:
+    """Learn beside the process that calls ``train``: the same steps from the same beginning, without judgements."""
+    learnt, optimizer, moment = _begun(task, plan, folder, mark)
+    todo = range(moment.step, plan.steps)
+    with repeatable(threads=plan.threads, device=plan.device):
+        for step, batch in zip(todo, ahead(task.batch, todo, workers=plan.workers), strict=False):
+            _learn(task, batch, optimizer, learnt, rate=plan.rate_at(step), plan=plan, step=step)
+
+
+def _begun(task: Task, plan: Plan, folder: Path, mark: str) -> tuple[list[Any], Any, Moment]:
+    """Give the learnt tensors, the optimizer and the moment to go on from: the last checkpoint, or the beginning."""
+    torch = torch_for("training a network")
     learnt = [tensor for tensor in task.tensors.values() if tensor.requires_grad]
     optimizer = torch.optim.Adam(learnt, lr=plan.rate, weight_decay=plan.weight_decay, foreach=False)
     moment = Moment(mark, 0, task.tensors, {})
-    if resume and (folder / LAST).exists():
+    if (folder / LAST).exists():
         moment = checkpoints.load(folder / LAST, mark=mark)
         checkpoints.fill(task.tensors, moment.tensors, where=str(folder / LAST))
         optimizer.load_state_dict(moment.optimizer)
-    with repeatable(threads=plan.threads, device=plan.device):
-        yield from _steps(task, plan, folder, moment, optimizer, learnt)
+    return learnt, optimizer, moment
 
 
 def result(task: Task, folder: Path, *, mark: str) -> Moment:
@@ -118,6 +133,7 @@ def _learn(task: Task, batch: Any, optimizer: Any, learnt: list[Any], *, rate: f
     if not math.isfinite(value):
         raise TrainingError(f"the loss is {value} at step {step + 1}; lower 'rate' and begin anew")
     loss.backward()
+    together.average(learnt)
     torch.nn.utils.clip_grad_norm_(learnt, plan.gradient_limit, foreach=False)
     optimizer.step()
     return value

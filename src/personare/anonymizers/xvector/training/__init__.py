@@ -1,0 +1,1 @@
+"""How the neural voice is trained (extra neural): lessons, the task, the course, the export."""
