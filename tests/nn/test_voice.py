@@ -60,7 +60,8 @@ def test_the_contest_teaches_each_side_alone() -> None:
     made: Any = (0.1 * torch.randn(2, 6000)).requires_grad_(True)
     judge_loss, voice_loss, matching = spectral_losses.contest(tensors, made, 0.1 * torch.randn(2, 6000))
     judge_loss.backward(retain_graph=True)
-    assert made.grad is None
+    untouched: bool = made.grad is None
+    assert untouched
     assert all(tensor.grad is not None for tensor in tensors.values())
     before = [tensor.grad.clone() for tensor in tensors.values()]
     (voice_loss + matching).backward()
