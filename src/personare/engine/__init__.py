@@ -5,9 +5,24 @@ from __future__ import annotations
 from personare.engine.local import Here, Pool
 from personare.engine.result import Engine, Result, shard_of
 
-__all__ = ["Engine", "Here", "Pool", "Result", "engine_for", "shard_of"]
+__all__ = ["ENGINES", "Engine", "Here", "Pool", "Result", "engine_for", "engine_named", "shard_of"]
+
+ENGINES = ("local", "ray")
 
 
 def engine_for(jobs: int) -> Engine:
     """Choose where work runs: this process for one job, a pool of processes for more."""
     return Here() if jobs == 1 else Pool(jobs)
+
+
+def engine_named(name: str, jobs: int) -> Engine:
+    """Choose an engine by name: ``local``, or ``ray`` (the extra of that name) with as many workers as ``jobs``."""
+    from personare.core.errors import UnknownNameError, did_you_mean
+
+    if name not in ENGINES:
+        raise UnknownNameError(f"no engine '{name}'; {did_you_mean(name, ENGINES)}")
+    if name == "local":
+        return engine_for(jobs)
+    from personare.engine.ray import Ray
+
+    return Ray(jobs)

@@ -1,0 +1,134 @@
+"""personare study: one file says what to compare, one command does it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from personare.cli import show
+
+if TYPE_CHECKING:
+    from personare.studies.study.run import Ran
+    from personare.studies.study.schema import Study
+
+app = typer.Typer(no_args_is_help=True, help="Compare methods, attackers and listeners as one file says.")
+
+STUDY = typer.Argument(..., metavar="STUDY", help="A study file (YAML).")
+OUT = typer.Option(None, "--out", metavar="RUN", help="The run folder.  [STUDY-run, in the current folder]")
+CORPUS = typer.Option(None, "--corpus", metavar="PATH", help="Run on this corpus instead of the study's own.")
+JOBS = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once.")
+
+
+@app.command("run")
+def run(
+    study: Path = STUDY,
+    out: Path | None = OUT,
+    corpus: Path | None = CORPUS,
+    engine: str = typer.Option("local", help="Where the work is done: local, or ray (a cluster)."),
+    jobs: int = JOBS,
+    resume: bool = typer.Option(False, "--resume", help="Go on in a used folder; only what is missing is done."),
+) -> None:
+    """Run a study: hide, attack, listen, measure, and judge the stated bounds.
+
+    The run folder then holds findings.parquet, findings.json, environment.json, gate.json, failures.tsv, tables for
+    pictures and a few sounds; personare report RUN makes the page. The same study gives the same findings, on any
+    number of workers. The exit code is 1 when a bound of the study is not kept.
+
+    Examples:
+
+        personare study run my-study.yaml --jobs 2
+
+        personare study run recipes/legal-figure1.yaml --corpus LibriSpeech/test-clean --out run-libri
+    """
+    _one_thread()
+    from personare.cli.study_progress import StudyProgress
+    from personare.engine import engine_named
+    from personare.studies.study.run import open_folder, run_study
+
+    folder = out or _folder(study)
+    machine = engine_named(engine, jobs)
+    open_folder(folder, resume=resume)
+    chosen = _checked(study, corpus, folder, quiet=True)
+    with StudyProgress() as watch:
+        ran = run_study(
+            chosen,
+            folder,
+            engine=machine,
+            written=study.read_text(encoding="utf-8"),
+            home=study.resolve().parent,
+            resume=resume,
+            watch=watch,
+        )
+    _tell(ran)
+
+
+@app.command("check")
+def check(study: Path = STUDY, out: Path | None = OUT, corpus: Path | None = CORPUS) -> None:
+    """Say everything that is wrong with a study before hours of work; nothing is hidden, heard or written.
+
+    Files, methods, parameters, models, enough utterances for every L and enough people for every N. One line for each
+    problem, and exit code 2.
+
+    Examples:
+
+        personare study check my-study.yaml
+    """
+    _one_thread()
+    _checked(study, corpus, out or _folder(study), quiet=False)
+    typer.echo(f"{study}: can run")
+
+
+def _checked(path: Path, corpus: Path | None, folder: Path, *, quiet: bool) -> Study:
+    """Read and check; problems are printed, all of them, and end the command."""
+    from personare.studies.study.check import check_study
+    from personare.studies.study.folder import STAGES
+    from personare.studies.study.reading import file_problems
+    from personare.studies.study.schema import read_study, with_corpus
+
+    problems = file_problems(path)
+    if not problems:
+        study = read_study(path)
+        study = with_corpus(study, corpus) if corpus is not None else study
+        found = check_study(study, folder / STAGES, home=path.resolve().parent)
+        problems = list(found.problems)
+        for note in found.notes if not (quiet and problems) else ():
+            sys.stderr.write(f"note: {note}\n")
+    for line in problems:
+        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(line.split()))
+        sys.stderr.write(f"personare: {shown}\n")
+    if problems:
+        raise typer.Exit(2)
+    return study
+
+
+def _tell(ran: Ran) -> None:
+    """Print what was found, what failed and whether the bounds are kept."""
+    from personare.studies.study.summary import summary_rows
+
+    outcome = ran.outcome
+    head, rows = summary_rows(outcome.findings)
+    show.table(f"{len(outcome.findings)} findings -> {outcome.folder}", head, rows)
+    show.failures([(f"{stage}: {item}", why) for stage, item, why in outcome.failures])
+    typer.echo(f"stages: {ran.stages}, done now: {ran.executed}, failures: {len(outcome.failures)}")
+    for verdict in outcome.verdicts:
+        typer.echo(f"bound: {verdict.sentence}")
+    if not outcome.findings:
+        sys.stderr.write("personare: nothing could be measured; see failures.tsv in the run folder\n")
+    if not outcome.held or not outcome.findings:
+        raise typer.Exit(1)
+
+
+def _one_thread() -> None:
+    """Let numbers be added in one order, here as in workers: set before numpy is imported, it holds everywhere."""
+    from personare.engine.local import THREAD_VARIABLES
+
+    for name in THREAD_VARIABLES:
+        os.environ.setdefault(name, "1")
+
+
+def _folder(study: Path) -> Path:
+    return Path(f"{study.stem}-run")

@@ -1,0 +1,90 @@
+"""Work on a Ray cluster: the same promise as the pool, on as many machines as the cluster has (extra ``ray``).
+
+A thin adapter: every item is one task of one CPU with one thread, a bounded number of them is in flight, a failure is a
+Result. Where no cluster is running (``RAY_ADDRESS``), a local one is started and ended with the work. All machines must
+see the same files under the same paths.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from personare.core.errors import ConfigError, MissingExtraError
+from personare.engine.local import IN_FLIGHT_PER_WORKER, THREAD_VARIABLES, _attempt
+from personare.engine.result import Item, Result, Value, line_of
+
+
+@dataclass(frozen=True)
+class Ray:
+    """``jobs`` items at a time on a Ray cluster."""
+
+    jobs: int
+
+    def __post_init__(self) -> None:
+        if self.jobs < 1:
+            raise ConfigError(f"jobs must be at least 1, not {self.jobs}")
+        _library()
+
+    def map(
+        self, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool = True
+    ) -> Iterator[Result[Item, Value]]:
+        """Yield one Result per item; ``work`` and the items must be picklable."""
+        ray = _library()
+        with _cluster(ray, self.jobs):
+            task = ray.remote(num_cpus=1, max_retries=1)(_attempt)
+            yield from _stream(ray, task, ray.put(work), items, ordered=ordered, limit=IN_FLIGHT_PER_WORKER * self.jobs)
+
+
+def _library() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("ray", "the engine 'ray'") from None
+    return ray
+
+
+@contextlib.contextmanager
+def _cluster(ray: Any, jobs: int) -> Iterator[None]:
+    """Join the cluster that runs, else start a local one of ``jobs`` workers and end it afterwards."""
+    if ray.is_initialized():
+        yield
+        return
+    there = bool(os.environ.get("RAY_ADDRESS"))
+    variables = {"env_vars": dict.fromkeys(THREAD_VARIABLES, "1")}
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "runtime_env": variables}
+    ray.init(**quiet) if there else ray.init(num_cpus=jobs, include_dashboard=False, **quiet)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _stream(
+    ray: Any, task: Any, work: Any, items: Iterable[Item], *, ordered: bool, limit: int
+) -> Iterator[Result[Item, Value]]:
+    """Keep at most ``limit`` tasks submitted; yield results as asked."""
+    running: dict[Any, tuple[int, Item]] = {}
+    pending = enumerate(items)
+    while True:
+        for index, item in pending:
+            running[task.remote(work, index, item)] = (index, item)
+            if len(running) >= limit:
+                break
+        if not running:
+            return
+        done = [next(iter(running))] if ordered else ray.wait(list(running), num_returns=1)[0]
+        for reference in done:
+            index, item = running.pop(reference)
+            yield _outcome(ray, reference, index, item)
+
+
+def _outcome(ray: Any, reference: Any, index: int, item: Item) -> Result[Item, Value]:
+    try:
+        found: Result[Item, Value] = ray.get(reference)
+    except Exception as error:  # a worker that died, or a result that cannot be pickled
+        return Result(index, item, None, line_of(error)[:500])
+    return found

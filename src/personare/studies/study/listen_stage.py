@@ -1,0 +1,164 @@
+"""Stage "listen": what friendly ears hear in the trial speech before and after hiding; and a recognizer's schooling."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from personare.core.audio import read_mono, write
+from personare.core.files import write_text
+from personare.engine import Result
+from personare.listeners import COMPARISONS, comparison, listener
+from personare.studies.listening import HeardPair, ListenWork, SoundPair
+from personare.studies.study.hide_stage import HideJob
+from personare.studies.study.schema import ListenerChoice
+from personare.studies.study.speech import content_of
+from personare.studies.study.store import Failures, Stage, Store
+from personare.studies.study.teach_stage import TeachJob
+from personare.studies.study.wishes import kind_of
+
+HEARD = "heard.jsonl"
+ONE_SIDED = ("words", "dnsmos")
+"""What can be heard in one sound alone; the others compare with the original."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ear:
+    """One listener of a study under its label; ``taught`` where the study trains the recognizer itself."""
+
+    label: str
+    choice: ListenerChoice
+    taught: TeachJob | None = None
+
+    @property
+    def measure(self) -> str:
+        """The measure of ``personare listen`` that this ear serves."""
+        kind = kind_of(self.choice)
+        if kind in ("moonshine", "whisper", "ctc"):
+            return "words"
+        return "pitch" if kind in ("pitch", "pitch-swift") else kind
+
+    def work(self, store: Store) -> ListenWork:
+        """Make the work of this ear alone."""
+        recognizer = self.choice.listener if self.measure == "words" else "moonshine"
+        if self.taught is not None:
+            recognizer = f"ctc:{self.taught.folder(store)}"
+        tracker = self.choice.listener if self.measure == "pitch" else "pitch"
+        return ListenWork((self.measure,), (recognizer,), tracker)
+
+    def fingerprint(self) -> str:
+        """The exact model; a recognizer that is taught here is named by its own stage."""
+        if self.taught is not None:
+            return "taught"
+        ear = _ear(self.choice.listener)
+        return str(getattr(ear, "fingerprint", repr(ear)))
+
+
+def _ear(name: str) -> Any:
+    return comparison(name) if name in COMPARISONS.builtin else listener(name)
+
+
+@dataclass(frozen=True, eq=False)
+class ListenJob:
+    """Hear every utterance of ``frame`` beside its hidden version; without one, by itself."""
+
+    label: str
+    frame: pl.DataFrame
+    ear: Ear
+    hidden: HideJob | None = None
+
+    @cached_property
+    def stage(self) -> Stage:
+        """What it depends on: the speech, and the exact ears."""
+        facts = {"measure": self.ear.measure, "ear": self.ear.fingerprint(), "speech": content_of(self.frame)}
+        inputs = [job.stage for job in (self.hidden, self.ear.taught) if job is not None]
+        return Stage("listen", self.label, facts, tuple(inputs), items=len(self.frame))
+
+    def items(self, store: Store) -> Sequence[SoundPair]:
+        """Every utterance that could be hidden."""
+        return list(_pairs(self.frame, self.places(store)))
+
+    def places(self, store: Store) -> dict[str, Path]:
+        """Give the file to hear for each utterance; originals are cut out of longer files into the stage."""
+        if self.hidden is not None:
+            return self.hidden.files(store)
+        cut = store.place(self.stage) / "cut"
+        found = {}
+        for number, row in enumerate(self.frame.iter_rows(named=True)):
+            part = bool(row.get("start_s")) or row.get("end_s") is not None
+            found[row["utterance"]] = cut / f"{number:06d}.wav" if part else Path(row["audio"])
+        return found
+
+    def work(self, store: Store) -> CutWork:
+        """Listen, after cutting where a cut is needed."""
+        return CutWork(self.ear.work(store))
+
+    def name(self, item: Any) -> str:
+        """Failures are named by utterance."""
+        return str(item.utterance)
+
+    def finish(self, store: Store, results: Sequence[Result[Any, Any]]) -> Failures:
+        """Write what was heard, one line per utterance."""
+        lines = [
+            json.dumps({"utterance": r.item.utterance, **asdict(r.value)}, sort_keys=True)
+            for r in results
+            if r.value is not None
+        ]
+        write_text(store.place(self.stage) / HEARD, "\n".join([*lines, ""]))
+        return ()
+
+
+@dataclass(frozen=True)
+class CutWork:
+    """The work on one pair; where the second sound is a cut that is not there yet, it is cut first."""
+
+    listen: ListenWork
+
+    def __call__(self, pair: SoundPair) -> HeardPair:
+        """Hear both."""
+        if not pair.anonymized.is_file() and pair.anonymized.parent.name == "cut":
+            write(pair.anonymized, read_mono(pair.original, start_s=pair.start_s, stop_s=pair.end_s))
+        return self.listen(pair)
+
+
+def _pairs(frame: pl.DataFrame, places: dict[str, Path]) -> Iterator[SoundPair]:
+    for row in frame.iter_rows(named=True):
+        if row["utterance"] in places:
+            yield SoundPair(
+                row["utterance"],
+                row["speaker"],
+                Path(row["audio"]),
+                places[row["utterance"]],
+                row.get("start_s") or 0.0,
+                row.get("end_s"),
+            )
+
+
+def read_heard(folder: Path) -> dict[str, HeardPair]:
+    """Read what was heard, by utterance."""
+    found = {}
+    for line in (folder / HEARD).read_text(encoding="utf-8").splitlines():
+        told = json.loads(line)
+        words = {name: (before, after) for name, (before, after) in told["words"].items()}
+        found[told["utterance"]] = HeardPair(told["numbers"], words, told["failures"])
+    return found
+
+
+@dataclass(frozen=True)
+class Replay:
+    """An engine that does nothing anew: it gives what was heard before, in the items' order."""
+
+    heard: dict[str, HeardPair]
+
+    def map(self, work: Any, items: Iterable[Any], *, ordered: bool = True) -> Iterator[Result[Any, Any]]:
+        """Yield one Result per item; what was not heard is a failure."""
+        del work, ordered
+        for index, item in enumerate(items):
+            value = self.heard.get(item.utterance)
+            yield Result(index, item, value, None if value is not None else "was not heard")

@@ -1,0 +1,84 @@
+"""What is left of words, melody and sound: the numbers of ``personare listen`` under the labels of a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from personare.core.findings import Finding
+from personare.studies.listen import listen
+from personare.studies.listening import OWN, HeardPair, ListenWork
+from personare.studies.pairing import Pairs
+from personare.studies.study.listen_stage import ListenJob, Replay, read_heard
+from personare.studies.study.measured import Measured
+from personare.studies.study.store import Store
+
+
+@dataclass(frozen=True)
+class UtilityAsk:
+    """What was heard, and who heard it.
+
+    Parameters
+    ----------
+    folder : the stage "listen"; rows, missing : its utterances, and those that could not be hidden.
+    label, trained_on : the ear's name in the study, and whose speech it has learnt from.
+    """
+
+    folder: Path
+    rows: list[dict[str, Any]]
+    missing: tuple[str, ...]
+    work: ListenWork
+    label: str
+    trained_on: str
+    metrics: tuple[str, ...]
+    seed: int
+
+    @classmethod
+    def of(cls, job: ListenJob, store: Store, *, metrics: tuple[str, ...], seed: int) -> UtilityAsk:
+        """Gather it from the stage."""
+        places = job.places(store)
+        kept = [c for c in ("utterance", "speaker", "audio", "text") if c in job.frame.columns]
+        rows = [
+            {**{c: row[c] for c in kept}, "anonymized": str(places[row["utterance"]])}
+            for row in job.frame.iter_rows(named=True)
+            if row["utterance"] in places
+        ]
+        missing = tuple(u for u in job.frame["utterance"].to_list() if u not in places)
+        work, ear = job.ear.work(store), job.ear
+        return cls(store.place(job.stage), rows, missing, work, ear.label, ear.choice.trained_on, metrics, seed)
+
+
+class Recalled(ListenWork):
+    """Ears that have heard everything already: nothing need be installed or fetched."""
+
+    def check(self) -> None:
+        """Nothing is missing."""
+
+
+def measure_utility(ask: UtilityAsk) -> Measured:
+    """Put the numbers together, as ``personare listen`` does; of the hidden side only."""
+    pairs = Pairs(pl.DataFrame(ask.rows, infer_schema_length=None), ask.missing, 0)
+    (called,) = ask.work.recognizers
+    name = f"{OWN}{ask.label}" if called.startswith(OWN) else called  # where a recognizer lies must not matter
+    heard = {u: _called(name, one) for u, one in read_heard(ask.folder).items()}
+    work = Recalled(**{**ask.work.__dict__, "recognizers": (name,)})
+    found = listen(pairs, work, engine=Replay(heard), seed=ask.seed)
+    kept = [f for f in found.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
+    return Measured(tuple(_labelled(f, ask) for f in kept if f.metric.name in ask.metrics), (), found.notes)
+
+
+def _called(name: str, heard: HeardPair) -> HeardPair:
+    """Call the one recognizer by this name."""
+    return replace(heard, words=dict(zip([name], heard.words.values(), strict=False)))
+
+
+def _labelled(finding: Finding, ask: UtilityAsk) -> Finding:
+    """Call the ear by its label in the study."""
+    conditions = {k: v for k, v in finding.conditions.items() if k not in ("speech", "by")}
+    conditions["listener"] = ask.label
+    if "by" in finding.conditions:
+        conditions["listener_trained_on"] = ask.trained_on
+    return replace(finding, conditions=conditions)

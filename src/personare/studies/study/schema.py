@@ -1,0 +1,240 @@
+"""What a study file may say: every key with its meaning, read strictly from YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from personare.core.config import load_yaml
+from personare.core.errors import ConfigError
+
+ORIGINAL = "original"
+Names = str | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Values of the corpus' ``part`` column, by what they are for; ``attacked`` is dealt by the rule of ``split``."""
+
+    train: Names = ()
+    calibration: Names = ()
+    attacked: Names = ()
+    enrolment: Names = ()
+    trial: Names = ()
+
+    def named(self, role: str) -> tuple[str, ...]:
+        """Give the part names of one role."""
+        value: Names = getattr(self, role)
+        return (value,) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class CorpusChoice:
+    """Speech to measure on.
+
+    Parameters
+    ----------
+    path, layout : a corpus on disk, relative to the study file; without a path voices are invented (the demo corpus).
+    speakers, utterances : how many to invent; with a path, how many to use at most.
+    voices : which people are invented: another number gives other people.
+    parts : which values of the ``part`` column are for what.
+    train, calibration : where no part is named: how many speakers (below 1: which share) are set aside.
+    split : how the attacked speakers' utterances become enrolment and trial: dealt in ``halves``; the first
+        ``enrolment`` by ``count``; ``sets`` A and B of the legal paper; the ``lists`` of a VoicePrivacy directory.
+    enrolment : for ``count``: how many utterances of each speaker are enrolled.
+    least : for ``sets``: how much speech a speaker needs to be in A, and in B besides; ``unit`` of both.
+    one_sided : what happens to a speaker who is only enrolled or only tested; ``refuse`` makes it a problem.
+    """
+
+    path: Path | None = None
+    layout: str | None = None
+    speakers: int | None = None
+    utterances: int | None = None
+    voices: int = 1
+    parts: Parts | None = None
+    train: float = 0.0
+    calibration: float = 0.0
+    split: Literal["halves", "count", "sets", "lists"] = "halves"
+    enrolment: int | None = None
+    least: tuple[float, float] = (2, 2)
+    unit: Literal["utterances", "seconds"] = "utterances"
+    one_sided: Literal["refuse", "keep"] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("speakers", "utterances", "enrolment"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} must be at least 1, not {value}")
+        if self.train < 0 or self.calibration < 0:
+            raise ConfigError("train and calibration are numbers of speakers, or shares below 1; none is negative")
+        if (self.split == "count") != (self.enrolment is not None):
+            raise ConfigError("split: count and enrolment: NUMBER need each other")
+
+    @property
+    def keeps_one_sided(self) -> bool:
+        """Whether people who are only enrolled or only tested belong to the design."""
+        chosen = self.one_sided or ("keep" if self.split in ("sets", "lists") else "refuse")
+        return chosen == "keep"
+
+
+@dataclass(frozen=True)
+class AttackerChoice:
+    """One attacker.
+
+    Parameters
+    ----------
+    knowledge : original, ignorant, lazy-informed, semi-informed, informed or aligned (or the challenge's names).
+    embedder : the ear: ecapa, ge2e, or trained:FILE.onnx.
+    scorer : how voices are compared; ``cosine`` learns nothing, ``wccn`` and ``plda`` learn from the train part.
+        Without: cosine, or wccn for attackers who learn.
+    learns_from : for semi-informed: the anonymizer (its label in the study) that is like the attacked one.
+    as_norm : how many strangers of the train part a score is compared with; 0 for none.
+    alignment : for aligned: whether the attacker knows utterances before and after the disguise.
+    """
+
+    knowledge: str
+    embedder: str = "ecapa"
+    scorer: Literal["cosine", "wccn", "plda"] | None = None
+    learns_from: str | None = None
+    as_norm: int = 0
+    alignment: Literal["pairs", "no pairs"] = "pairs"
+
+
+@dataclass(frozen=True)
+class ListenerChoice:
+    """One friendly ear under a name of its own.
+
+    Parameters
+    ----------
+    listener : moonshine, whisper, ctc:FOLDER, pitch, pitch-swift, pesq, stoi, estoi, visqol, dnsmos; ``ctc`` alone is
+        trained by the study on its train part.
+    trained_on : for ``ctc``: the anonymizer (its label, or original) whose speech it learns from.
+    config : for ``ctc``: settings of the training; the shipped small ones without.
+    """
+
+    listener: str
+    trained_on: str = ORIGINAL
+    config: Path | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An acceptable risk, or a quality that must be kept; what is not named is any.
+
+    ``test: interval`` compares the unfavourable end of the interval, ``value`` the number itself.
+    """
+
+    metric: str
+    at_most: float | None = None
+    at_least: float | None = None
+    corpus: str | None = None
+    anonymizer: str | None = None
+    attacker: str | None = None
+    listener: str | None = None
+    gender: str | None = None
+    L: int | None = None
+    N: int | None = None
+    test: Literal["interval", "value"] = "interval"
+
+    def __post_init__(self) -> None:
+        if (self.at_most is None) == (self.at_least is None):
+            raise ConfigError(f"a bound on {self.metric} needs at_most or at_least, one of them")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study; ``folder`` is where its file lies, for relative paths.
+
+    Parameters
+    ----------
+    anonymizers : label -> method (or generator) with its parameters and level; ``original: {}`` hides nothing.
+    conversations : numbers of utterances the attacker hears at once, L.
+    people : sizes of the crowd, N; without: steps up to everybody.
+    populations : sizes beyond the corpus for which linkability is foretold.
+    repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
+    clips : utterances whose sound goes into the report.
+    """
+
+    title: str
+    corpora: Mapping[str, CorpusChoice]
+    anonymizers: Mapping[str, Mapping[str, Any] | None]
+    attackers: Mapping[str, AttackerChoice] = field(default_factory=dict)
+    listeners: tuple[str, ...] | Mapping[str, ListenerChoice] = ()
+    metrics: tuple[str, ...] = ("eer", "linkability")
+    conversations: tuple[int, ...] = (1,)
+    people: tuple[int, ...] = ()
+    populations: tuple[int, ...] = ()
+    repetitions: int = 5
+    rank_tests: int = 100
+    seed: int = 1
+    clips: int = 3
+    bounds: tuple[Bound, ...] = ()
+    notes: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.title.strip():
+            raise ConfigError("title must say what is compared")
+        for name, least in (("conversations", 1), ("people", 2), ("populations", 2)):
+            odd = [value for value in getattr(self, name) if value < least]
+            if odd:
+                raise ConfigError(f"{name} must be {least} or more, not {odd[0]}")
+        if not self.conversations or self.repetitions < 1 or self.rank_tests < 1 or self.clips < 0:
+            raise ConfigError("conversations, repetitions and rank_tests must be at least 1, clips at least 0")
+        if not self.corpora or not self.anonymizers:
+            raise ConfigError("a study needs at least one corpus and one anonymizer")
+
+    @property
+    def ears(self) -> dict[str, ListenerChoice]:
+        """Listeners by label."""
+        if isinstance(self.listeners, Mapping):
+            return dict(self.listeners)
+        return {name: ListenerChoice(name) for name in self.listeners}
+
+
+def read_study(path: Path) -> Study:
+    """Read a study file; relative paths in it are taken from its own folder."""
+    return located(load_yaml(Study, path), path.resolve().parent)
+
+
+def located(study: Study, folder: Path) -> Study:
+    """Make every path of a study absolute, from ``folder``."""
+    corpora = {
+        label: choice if choice.path is None else replace(choice, path=_absolute(choice.path, folder))
+        for label, choice in study.corpora.items()
+    }
+    attackers = {
+        label: replace(choice, embedder=_named_file(choice.embedder, folder))
+        for label, choice in study.attackers.items()
+    }
+    listeners: tuple[str, ...] | Mapping[str, ListenerChoice]
+    if isinstance(study.listeners, Mapping):
+        listeners = {label: _ear_located(choice, folder) for label, choice in study.listeners.items()}
+    else:
+        listeners = tuple(_named_file(name, folder) for name in study.listeners)
+    return replace(study, corpora=corpora, attackers=attackers, listeners=listeners)
+
+
+def with_corpus(study: Study, path: Path) -> Study:
+    """Let a study run on another corpus: every path is replaced, and numbers that were meant for the demo fall away."""
+    label, choice = next(iter(study.corpora.items()))
+    if len(study.corpora) > 1:
+        raise ConfigError(f"--corpus replaces the one corpus of a study; this one has {len(study.corpora)}")
+    name = path.resolve().name if choice.path is None else label
+    return replace(study, corpora={name: replace(choice, path=path.resolve(), speakers=None, utterances=None)})
+
+
+def _absolute(path: Path, folder: Path) -> Path:
+    path = path.expanduser()
+    return path if path.is_absolute() else (folder / path).resolve()
+
+
+def _named_file(name: str, folder: Path) -> str:
+    kind, colon, path = name.partition(":")
+    return f"{kind}:{_absolute(Path(path), folder)}" if colon else name
+
+
+def _ear_located(choice: ListenerChoice, folder: Path) -> ListenerChoice:
+    config = None if choice.config is None else _absolute(choice.config, folder)
+    return replace(choice, listener=_named_file(choice.listener, folder), config=config)
