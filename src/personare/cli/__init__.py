@@ -47,6 +47,7 @@ def _join() -> None:
         embed,
         evaluate,
         forget,
+        infer,
         link,
         listen,
         methods,
@@ -70,6 +71,7 @@ def _join() -> None:
     app.command(rich_help_panel=prove)(evaluate.evaluate)
     app.add_typer(study.app, name="study", rich_help_panel=prove)
     app.command(rich_help_panel=prove)(attack.attack)
+    app.command(rich_help_panel=prove)(infer.infer)
     app.command(rich_help_panel=prove)(listen.listen)
     app.command(rich_help_panel=numbers)(score.score)
     app.command(rich_help_panel=numbers)(embed.embed)
