@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from conftest import hum
 from personare.attackers.knowledge import Knowledge
+from personare.attackers.scoring import unit_rows
 from personare.cli import app
 from personare.core.audio import write
 from personare.core.errors import ConfigError, LeakError
@@ -20,6 +22,7 @@ from personare.engine import Here
 from personare.studies import knowledge as study
 from personare.studies.anonymize import anonymize
 from personare.studies.evaluate import read_pair
+from personare.studies.hearing import hear
 from personare.studies.knowledge_table import exposed_lines, table_rows
 from personare.studies.recipe import Recipe
 
@@ -97,3 +100,34 @@ def test_the_command_prints_a_table_and_the_most_exposed(hidden: tuple[Path, Pat
     assert "most exposed to the original attacker:" in done.stdout
     wrong = CliRunner().invoke(app, ["attack", *map(str, hidden), "--knowledge", "ignorrant"])
     assert "did you mean 'ignorant'" in str(wrong.exception)
+
+
+def test_an_evaluation_lets_the_informed_attacker_join(hidden: tuple[Path, Path], others: Path, tmp_path: Path) -> None:
+    words = ["evaluate", *map(str, hidden), "--train", str(others), "--embedder", "ge2e", "--lengths", "1,2"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "report")])
+    assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "report" / "findings.json").read_text(encoding="utf-8"))["findings"]
+    lengths = {row["conditions"]["L"] for row in rows if row["conditions"]["attacker"] == "informed"}
+    assert lengths == {1, 2}
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "has also learnt from other people" in page and "6 speakers, 18 utterances" in page
+
+
+def test_a_wrong_scorer_and_no_disguise_are_one_line(hidden: tuple[Path, Path]) -> None:
+    wrong = CliRunner().invoke(app, ["attack", *map(str, hidden), "--scorer", "pdla"])
+    assert "did you mean 'plda'" in str(wrong.exception)
+    pairs, recipe, _ = read_pair(*hidden, None)
+    with pytest.raises(ConfigError, match="at least once"):
+        study.plan(pairs, [Knowledge.LAZY_INFORMED], recipe=recipe, embedder="ge2e", disguises=0)
+
+
+def test_a_lazy_informed_attacker_enrols_the_mean_of_several_disguises(hidden: tuple[Path, Path]) -> None:
+    pairs, recipe, _ = read_pair(*hidden, None)
+    level = [Knowledge.LAZY_INFORMED]
+    listening = study.plan(pairs, level, recipe=recipe, embedder="ge2e", disguises=3)
+    heard = {n: hear(s, listening.works[n], engine=Here()) for n, s in listening.sounds.items()}
+    sides = study._sides(Knowledge.LAZY_INFORMED, heard, listening)
+    draws = [unit_rows(heard[f"enrolment anonymized {i}"].embeddings.vectors) for i in (1, 2, 3)]
+    assert not np.allclose(draws[0], draws[1], atol=1e-3)
+    np.testing.assert_allclose(sides.enroll.embeddings.vectors, np.mean(draws, axis=0), atol=1e-6)
+    assert sides.enroll.disguise is not None and len({sides.enroll.disguise.draw, *sides.enroll.disguise.more}) == 3

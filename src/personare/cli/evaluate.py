@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from personare.cli import show
+
+if TYPE_CHECKING:
+    from personare.studies.evaluate import Evaluation
 
 
 def evaluate(
@@ -15,6 +19,9 @@ def evaluate(
     out: Path | None = typer.Option(None, "--out", metavar="DIR", help="Folder of the report.  [ANON-report]"),
     key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
     embedder: str = typer.Option("ecapa", help="The attacker's ear: ecapa, ge2e, or trained:FILE.onnx."),
+    train: Path | None = typer.Option(
+        None, metavar="CORPUS", help="Speech of other people: a fourth, informed attacker learns from it."
+    ),
     lengths: str = typer.Option("1,3", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
     seed: int = typer.Option(1, help="Chooses the split into enrolment and trial."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
@@ -23,13 +30,14 @@ def evaluate(
 
     Three attackers listen: one without any protection in their way, one who does not know that voices were changed,
     and one who knows the method and disguises the enrolment speech with their own key. The result is a table, a
-    self-contained HTML page with sounds to listen to, and findings.json.
+    self-contained HTML page with sounds to listen to, and findings.json. With --train a fourth attacker, usually the
+    strongest, learns from speech of other people what the method does; personare attack plays more of them.
 
     Examples:
 
         personare evaluate recordings/ anonymous/ --jobs 2
 
-        personare evaluate recordings/ anonymous/ --key secret.key --out report/
+        personare evaluate recordings/ anonymous/ --train others/ --out report/
     """
     from personare.studies.evaluate import read_pair
 
@@ -42,6 +50,7 @@ def evaluate(
         lengths=parse_lengths(lengths),
         seed=seed,
         jobs=jobs,
+        train=train,
     )
 
 
@@ -64,27 +73,23 @@ def parse_lengths(text: str) -> list[int]:
     return lengths
 
 
-def run(pairs: object, recipe: object, out: Path, *, embedder: str, lengths: list[int], seed: int, jobs: int) -> None:
+def run(
+    pairs: Any,
+    recipe: Any,
+    out: Path,
+    *,
+    embedder: str,
+    lengths: list[int],
+    seed: int,
+    jobs: int,
+    train: Path | None = None,
+) -> None:
     """Evaluate, write the report, print the table."""
-    from typing import Any, cast
-
-    from personare.engine import engine_for
-    from personare.studies import evaluate as study
     from personare.studies.evaluation_page import table_rows, write_report
     from personare.studies.hearing import ready
 
     ready(embedder)
-    known, how = cast(Any, pairs), cast(Any, recipe)
-    with show.progress("listening", study.how_many_sounds(known, recipe=how, seed=seed)) as tick:
-        found = study.evaluate(
-            known,
-            recipe=how,
-            engine=engine_for(jobs),
-            embedder=embedder,
-            seed=seed,
-            lengths=lengths,
-            watch=lambda _: tick(1),
-        )
+    found = _listened(pairs, recipe, embedder=embedder, lengths=lengths, seed=seed, jobs=jobs, train=train)
     page = write_report(found, out, title="How well are these voices hidden?")
     show.failures(found.failures)
     head, rows = table_rows(found)
@@ -94,3 +99,26 @@ def run(pairs: object, recipe: object, out: Path, *, embedder: str, lengths: lis
     typer.echo(f"report: {page}")
     if found.failures:
         raise typer.Exit(1)
+
+
+def _listened(
+    pairs: Any, recipe: Any, *, embedder: str, lengths: list[int], seed: int, jobs: int, train: Path | None
+) -> Evaluation:
+    """Let all attackers listen, behind one progress bar."""
+    from personare.attackers.knowledge import Knowledge
+    from personare.engine import engine_for
+    from personare.studies import evaluate as study
+    from personare.studies import knowledge
+    from personare.studies.evaluate_informed import with_informed
+
+    lesson, more = knowledge.lesson_of(train, None, recipe), None
+    if lesson is not None:
+        levels = [Knowledge.INFORMED]
+        more = knowledge.plan(pairs, levels, recipe=recipe, embedder=embedder, lesson=lesson, seed=seed)
+    engine = engine_for(jobs)
+    total = study.how_many_sounds(pairs, recipe=recipe, seed=seed) + (0 if more is None else len(more))
+    with show.progress("listening", total) as tick:
+        found = study.evaluate(
+            pairs, recipe=recipe, engine=engine, embedder=embedder, seed=seed, lengths=lengths, watch=lambda _: tick(1)
+        )
+        return found if more is None else with_informed(found, more, engine=engine, seed=seed, watch=lambda _: tick(1))

@@ -17,6 +17,7 @@ KNOWS = {
     "unprotected": "Without any protection, an attacker who knows the original voices",
     "ignorant": "After anonymization, an attacker who does not know that voices were changed",
     "lazy-informed": "After anonymization, an attacker who knows the method but not the key",
+    "informed": "After anonymization, an attacker who has also learnt from other people what the method does",
 }
 
 
