@@ -72,6 +72,7 @@ class Assault:
         return {
             "knowledge": self.knowledge.value,
             "scorer": self.scorer,
+            "disguises": self.choice.disguises if self.knowledge.enroll == "anonymized" else 1,
             "as_norm": self.choice.as_norm,
             "alignment": self.choice.alignment if self.knowledge is Knowledge.ALIGNED else "",
             "similar": self.similar.system if self.similar else "",
@@ -144,8 +145,10 @@ def assaults(study: Study, ways: list[Hiding]) -> list[Assault]:
     return found
 
 
-def key_of(study: Study, who: Who) -> Key:
-    """Give the key by which someone draws pseudo-voices; no two of them share one."""
+def key_of(study: Study, who: Who, draw: int = 1) -> Key:
+    """Give the key by which someone draws pseudo-voices; no two of them share one, and no two draws do."""
+    if draw > 1:
+        return key_of(study, who).child(str(draw))
     owner = Key.from_seed(study.seed).child("study", "owner")
     attacker = Key.from_seed(study.seed).child("study", "attacker")
     keys = {"owner": owner, "attacker": attacker, "training": attacker.child("training")}

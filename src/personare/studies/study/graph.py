@@ -78,7 +78,7 @@ class Graph:
         for assault in self.assaults:
             if assault.knowledge is Knowledge.ORIGINAL and way.kind != "none":
                 continue  # nothing hidden is heard by an attacker of unprotected speech
-            if assault.similar is not None and assault.similar.system == way.system:
+            if assault.similar is not None and assault.similar.recipe.system == way.recipe.system:
                 continue  # semi-informed means another system
             for family in ("detection", "link", "single", "ranks", "inference"):
                 yield from self._attack(speech, way, assault.against(way), family)
@@ -138,6 +138,8 @@ class Graph:
             return self._voiced(speech, role, ear, by, who)
 
         found = {"enroll": side(enroll, "attacker", level.enroll), "trial": side(trial, "owner", level.trial)}
+        for draw in range(2, assault.facts()["disguises"] + 1):
+            found[f"enroll {draw}"] = self._voiced(speech, enroll, ear, way, "attacker", draw)
         if assault.learns:
             learnt = assault.similar or way
             by = learnt if level.needs_training else None
@@ -149,19 +151,19 @@ class Graph:
             found["calibration trial"] = side(CALIBRATION[1], "calibration", level.trial)
         return found
 
-    def _voiced(self, speech: Speech, role: str, ear: str, way: Hiding | None, who: Who) -> Voiced:
+    def _voiced(self, speech: Speech, role: str, ear: str, way: Hiding | None, who: Who, draw: int = 1) -> Voiced:
         original = HearJob(f"hear {speech.label} {role} by {ear.partition(':')[0]}", speech.of(role), ear)
         if way is None or way.kind == "none":
             return Voiced(original)
-        disguise = (way.system, mark_of(key_of(self.study, who)))
+        disguise = (way.recipe.system, mark_of(key_of(self.study, who, draw)))
         job: Vectors
         if way.kind == "vectors":
             pool = HearJob(f"hear {speech.label} {TRAIN} by {ear.partition(':')[0]}", speech.of(TRAIN), ear)
             recipe = replace(way.recipe, level="utterance") if who == "training" else way.recipe
             label = f"invent {speech.label} {role} by {way.label} ({who})"
-            job = InventJob(label, original, pool, recipe, key_of(self.study, who))
+            job = InventJob(label, original, pool, recipe, key_of(self.study, who, draw))
         else:
-            hidden = hide_job(self.study, speech, role, way, who)
+            hidden = hide_job(self.study, speech, role, way, who, draw)
             job = HearJob(f"{original.label}, hidden by {way.label} ({who})", speech.of(role), ear, hidden)
         return Voiced(job, disguise)
 

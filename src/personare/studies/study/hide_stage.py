@@ -65,8 +65,8 @@ class HideJob:
         return {i.utterance: work.place_of(i) for i in self.items(store) if i.utterance not in failed}
 
 
-def hide_job(study: Study, speech: Speech, role: str, hiding: Hiding, who: Who) -> HideJob:
+def hide_job(study: Study, speech: Speech, role: str, hiding: Hiding, who: Who, draw: int = 1) -> HideJob:
     """Make the job for one role; an attacker's training speech gets a new pseudo-voice for every utterance."""
     recipe = replace(hiding.recipe, level="utterance") if who == "training" else hiding.recipe
-    label = f"hide {speech.label} {role} by {hiding.label} ({who})"
-    return HideJob(label, speech.of(role), recipe, key_of(study, who))
+    label = f"hide {speech.label} {role} by {hiding.label} ({who}{f' {draw}' if draw > 1 else ''})"
+    return HideJob(label, speech.of(role), recipe, key_of(study, who, draw))

@@ -81,9 +81,10 @@ class WaveWork:
 
     works: tuple[Callable[[Any], Any], ...]
 
-    def __call__(self, item: tuple[int, Any]) -> Any:
-        """Do it."""
-        return self.works[item[0]](item[1])
+    def __call__(self, item: tuple[int, Any]) -> tuple[Any, float]:
+        """Do it; gives the value and the seconds it took."""
+        began = time.perf_counter()
+        return self.works[item[0]](item[1]), time.perf_counter() - began
 
 
 def run_wave(name: str, jobs: Sequence[Job], store: Store, *, engine: Engine, watch: Watcher) -> int:
@@ -93,17 +94,19 @@ def run_wave(name: str, jobs: Sequence[Job], store: Store, *, engine: Engine, wa
     pairs = [(at, item) for at, items in enumerate(listed) for item in items]
     watch.began(name, todo, len(pairs))
     found: dict[int, list[Result[Any, Any]]] = defaultdict(list)
-    began = {at: time.perf_counter() for at in range(len(todo))}
+    seconds = [0.0] * len(todo)
     for at, items in enumerate(listed):
         if not items:
             _end(todo[at], [], store, watch, 0.0)
     work = WaveWork(tuple(job.work(store) for job in todo))
     for result in engine.map(work, pairs, ordered=False) if pairs else ():
         at, item = result.item
-        found[at].append(Result(result.index, item, result.value, result.error))
+        value, took = result.value if result.value is not None else (None, 0.0)
+        seconds[at] += took
+        found[at].append(Result(result.index, item, value, result.error))
         watch.did(todo[at], found[at][-1])
         if len(found[at]) == len(listed[at]):
-            _end(todo[at], found.pop(at), store, watch, time.perf_counter() - began[at])
+            _end(todo[at], found.pop(at), store, watch, seconds[at])
     return len(todo)
 
 

@@ -108,20 +108,33 @@ def measure_detection(
     """Measure one attack at one L: every metric asked for, EER also by gender, and the scores for pictures."""
     how = {"length": length, "genders": genders, "rng": rng}
     table = trial_table(seen, (seen.enroll, seen.trial), listed=listed, **how)  # type: ignore[arg-type]
-    summary = score_summary(**table.split(), dcf_prior=DCF_PRIOR, rng=rng)
-    found = {f.metric.name: f for f in summary.findings}
+    found, tag = ({"eer": _eer(table, rng)}, "") if set(metrics) == {"eer"} else _everything(table, rng)
     llrs = _llrs(seen, table, listed=None, **how) if seen.calibration is not None else None
     if llrs is not None and set(metrics) & set(NEED_LLRS):
         again = score_summary(**table.split(llrs), dcf_prior=DCF_PRIOR, rng=rng)
         found |= {f.metric.name: f for f in again.findings if f.metric.name in NEED_LLRS}
     findings = [found[name] for name in metrics if name in found]
     if "log10_l" in metrics:
-        findings = [_tagged(f, summary.tag) if f.metric.name in ("d_ece", "log10_l") else f for f in findings]
+        findings = [_tagged(f, tag) if f.metric.name in ("d_ece", "log10_l") else f for f in findings]
     if "eer" in metrics:
         findings += _by_gender(table, genders, rng)
     findings = [replace(f, conditions={**f.conditions, "L": length}) for f in findings]
     missing = [f"L = {length}: {name} needs more trials" for name in metrics if name not in found]
     return Measured(tuple(findings), (Artefact("scores", _frame(table, llrs), {"L": length}),), tuple(missing))
+
+
+def _everything(table: TrialTable, rng: np.random.Generator) -> tuple[dict[str, Finding], str]:
+    """Every detection metric by name, and ZEBRA's tag."""
+    summary = score_summary(**table.split(), dcf_prior=DCF_PRIOR, rng=rng)
+    return {f.metric.name: f for f in summary.findings}, summary.tag
+
+
+def _eer(table: TrialTable, rng: np.random.Generator) -> Finding:
+    """The EER alone, where nothing else is asked for: several times as quick."""
+    given = table.split()
+    estimate = eer_file.rocch_eer_estimate(**given, rng=rng)
+    (chance,) = chance_levels(given["targets"], given["nontargets"], [eer_file.eer_of_levels], rng=rng)
+    return Finding(eer_file.CARD, estimate, {}, chance=chance)
 
 
 def _tagged(finding: Finding, tag: str) -> Finding:
@@ -145,10 +158,7 @@ def _by_gender(table: TrialTable, genders: Mapping[str, str | None], rng: np.ran
             part = table.kept(rows)
         except MetricError:  # one person of this gender meets nobody
             continue
-        given = part.split()
-        estimate = eer_file.rocch_eer_estimate(**given, rng=rng)
-        (chance,) = chance_levels(given["targets"], given["nontargets"], [eer_file.eer_of_levels], rng=rng)
-        findings.append(Finding(eer_file.CARD, estimate, {"gender": gender}, chance=chance))
+        findings.append(replace(_eer(part, rng), conditions={"gender": gender}))
     return findings
 
 

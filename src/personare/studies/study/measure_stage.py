@@ -96,7 +96,9 @@ class MeasureJob(WholeStage):
 
     def _failed(self, store: Store) -> int:
         """Count the attacked utterances that could not be hidden or heard."""
-        stages = [v.job.stage for name, v in self.speech.items() if name in ("enroll", "trial", "original", "hidden")]
+        stages = [
+            v.job.stage for name, v in self.speech.items() if name.startswith(("enroll", "trial", "original", "hidden"))
+        ]
         every = {s.key: s for stage in stages for s in (stage, *stage.inputs)}
         return sum(len(done.failures) for s in every.values() if (done := store.done(s)) is not None)
 
@@ -148,12 +150,12 @@ class MeasureWork:
     def _view(self) -> View:
         sides, calibration = self.sides, None
         if "calibration enroll" in sides:
-            calibration = (sides["calibration enroll"], sides["calibration trial"])
+            calibration = ((sides["calibration enroll"],), sides["calibration trial"])
         return View(
             knowledge=self.assault["knowledge"],
             embedder=self.embedder,
             scorer=self.assault["scorer"],
-            enroll=sides["enroll"],
+            enroll=tuple(sides[name] for name in sorted(sides) if name.startswith("enroll")),
             trial=sides["trial"],
             training=sides.get("training"),
             training_original=sides.get("training original"),

@@ -90,6 +90,8 @@ class AttackerChoice:
     scorer : how voices are compared; ``cosine`` learns nothing, ``wccn`` and ``plda`` learn from the train part.
         Without: cosine, or wccn for attackers who learn.
     learns_from : for semi-informed: the anonymizer (its label in the study) that is like the attacked one.
+    disguises : how many times enrolment speech is hidden with other pseudo-voices, of which the mean is enrolled; 1 is
+        the challenge's attacker, more take the chance of the attacker's own disguise out.
     as_norm : how many strangers of the train part a score is compared with; 0 for none.
     alignment : for aligned: whether the attacker knows utterances before and after the disguise.
     """
@@ -98,8 +100,15 @@ class AttackerChoice:
     embedder: str = "ecapa"
     scorer: Literal["cosine", "wccn", "plda"] | None = None
     learns_from: str | None = None
+    disguises: int = 1
     as_norm: int = 0
     alignment: Literal["pairs", "no pairs"] = "pairs"
+
+    def __post_init__(self) -> None:
+        if self.disguises < 1 or self.as_norm < 0:
+            raise ConfigError(
+                f"disguises must be at least 1 and as_norm at least 0, not {self.disguises}, {self.as_norm}"
+            )
 
 
 @dataclass(frozen=True)

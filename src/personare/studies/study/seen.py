@@ -14,11 +14,11 @@ import numpy as np
 
 from personare.attackers.alignment import Alignment
 from personare.attackers.attacker import Attacker
-from personare.attackers.backend import Backend, FittedBackend
+from personare.attackers.backend import FittedBackend
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import Scorer, cosine
+from personare.attackers.scoring import Scorer, cosine, unit_rows
 from personare.attackers.split import Disguise, Heard, Split
-from personare.attackers.trained import refuse_teachers
+from personare.attackers.trained import refuse_teachers, taught_by
 from personare.core.embedding_files import read_embeddings
 from personare.core.errors import ConfigError
 from personare.core.tables import Embeddings
@@ -50,11 +50,11 @@ class View:
     knowledge: str
     embedder: str
     scorer: str
-    enroll: Side
+    enroll: tuple[Side, ...]
     trial: Side
     training: Side | None = None
     training_original: Side | None = None
-    calibration: tuple[Side, Side] | None = None
+    calibration: tuple[tuple[Side, ...], Side] | None = None
     as_norm: int = 0
     alignment: str = "pairs"
 
@@ -65,7 +65,7 @@ class View:
         attacker = Attacker(
             self.knowledge,
             embedder=self.embedder,
-            backend=Backend(scorer="plda" if self.scorer == "plda" else "cosine"),
+            compare="plda" if self.scorer == "plda" else "cosine",
             as_norm=self.as_norm,
             alignment="pairs" if self.alignment == "pairs" else "no pairs",
         )
@@ -82,14 +82,33 @@ class View:
         """Give the attack's speech, checked for leaks."""
         return self._split(self.enroll, self.trial)
 
-    def _split(self, enroll: Side, trial: Side) -> Split:
-        both = [side.heard() for side in (enroll, trial)]
+    def _split(self, enroll: tuple[Side, ...], trial: Side) -> Split:
+        both = [together([side.heard() for side in enroll]), trial.heard()]
         for name, side in zip(("enrolment", "trial"), both, strict=True):
             if not side.embeddings.ids:
                 raise ConfigError(f"no {name} speech could be heard; see failures.tsv")
         training = self.training.heard() if self.training else None
         original = self.training_original.heard() if self.training_original else None
-        return Split(Knowledge(self.knowledge), both[0], both[1], training, original)
+        level = Knowledge(self.knowledge)
+        ear = taught_by(self.embedder) if level.trial == "anonymized" else None
+        return Split(level, both[0], both[1], training, original, ear)
+
+
+def together(draws: list[Heard]) -> Heard:
+    """Give the mean of every utterance over several disguises, each scaled to length 1; one stays as it is."""
+    if len(draws) == 1 or draws[0].disguise is None:
+        return draws[0]
+    rows: dict[str, list[NDArray[np.float32]]] = {}
+    owner: dict[str, str] = {}
+    for part in (draw.embeddings for draw in draws):
+        owner |= dict(zip(part.ids, part.speakers, strict=True))
+        for utterance, vector in zip(part.ids, unit_rows(part.vectors), strict=True):
+            rows.setdefault(utterance, []).append(vector)
+    means = np.stack([np.mean(rows[name], axis=0) for name in sorted(rows)]).astype(np.float32)
+    names = tuple(sorted(rows))
+    more = tuple(draw.disguise.draw for draw in draws[1:] if draw.disguise is not None)
+    disguise = Disguise(draws[0].disguise.system, draws[0].disguise.draw, more)
+    return Heard(Embeddings(names, tuple(owner[name] for name in names), means), disguise)
 
 
 @dataclass(frozen=True, eq=False)
