@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 import types
 import typing
 from collections.abc import Hashable, Mapping
@@ -30,6 +31,12 @@ class _StrictLoader(yaml.SafeLoader):
                 raise ConfigError(f"line {key_node.start_mark.line + 1}: key '{key}' is written twice")
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+# YAML 1.1 takes 1e-3 for a word, YAML 1.2 and everybody else for a number
+_StrictLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
+)
 
 
 def parse_yaml(text: str, *, where: str) -> Any:
