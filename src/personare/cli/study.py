@@ -82,6 +82,48 @@ def check(study: Path = STUDY, out: Path | None = OUT, corpus: Path | None = COR
     typer.echo(f"{study}: can run")
 
 
+@app.command("plan")
+def plan(
+    study: Path = STUDY,
+    out: Path | None = OUT,
+    corpus: Path | None = CORPUS,
+    jobs: int = JOBS,
+    probe: bool = typer.Option(True, "--probe/--no-probe", help="Time a couple of utterances in every kind of work."),
+) -> None:
+    """List what a study will do, what is done already, and how long the rest will take.
+
+    A couple of utterances go through every kind of work and are timed; nothing is written to the run folder.
+
+    Examples:
+
+        personare study plan my-study.yaml --jobs 2
+    """
+    _one_thread()
+    from personare.cli.study_progress import duration
+    from personare.studies.study.plan import plan_study
+
+    folder = out or _folder(study)
+    chosen = _checked(study, corpus, folder, quiet=True)
+    found = plan_study(chosen, folder, home=study.resolve().parent, probe=probe)
+    rows = [
+        [
+            p.label,
+            str(p.items),
+            "done" if p.done else str(p.left),
+            "-" if p.done or p.seconds_each is None else f"{p.seconds_each:.2g} s",
+            "-" if p.done or p.seconds_each is None else duration(p.left * p.seconds_each),
+        ]
+        for p in found.stages
+    ]
+    show.table(f"{study}: {len(rows)} stages", ["stage", "items", "left", "each", "together"], rows)
+    show.failures([(p.label, p.trouble) for p in found.stages if p.trouble])
+    left = sum(not p.done for p in found.stages)
+    about = f", about {duration(found.seconds(jobs))} on {jobs} worker{'s' if jobs > 1 else ''}" if probe else ""
+    typer.echo(f"left: {left} of {len(rows)} stages{about}")
+    if probe and found.unknown:
+        typer.echo(f"not in this estimate: {', '.join(found.unknown)}")
+
+
 def _checked(path: Path, corpus: Path | None, folder: Path, *, quiet: bool) -> Study:
     """Read and check; problems are printed, all of them, and end the command."""
     from personare.studies.study.check import check_study

@@ -1,4 +1,4 @@
-"""Running a study: the folder others read, the same findings every time, only what changed is done, failures as rows."""
+"""Running a study: the folder others read, the same findings every time, only what changed is done, failures kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from studies.study.tiny import write_study
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with corpus and ear; the embedding cache is its own."""
     folder = tmp_path_factory.mktemp("study")
     with pytest.MonkeyPatch.context() as patch:
