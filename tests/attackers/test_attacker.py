@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 
 from personare.attackers import embedder
 from personare.attackers.attacker import Attacker
 from personare.attackers.backend import Backend
-from personare.attackers.scoring import TrialScores, score_all
+from personare.attackers.scoring import TrialScores, score_all, unit_rows
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.audio import read_mono
 from personare.core.errors import ConfigError, UnknownNameError
+from personare.core.findings import Estimate
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
-from personare.metrics.privacy.eer import rocch_eer
+from personare.engine import Pool
+from personare.metrics.intervals import speaker_bootstrap
+from personare.metrics.privacy.eer import eer_of_levels, rocch_eer
+from personare.metrics.privacy.redraws import level_values, speaker_levels
 
 D = 12
 
@@ -120,24 +127,39 @@ def test_plda_on_voiceprivacy_2020_x_vectors_behaves(shared_folder: Path) -> Non
 
 
 METHODS: dict[str, dict[str, Any]] = {"mcadams": {"alpha": (0.5, 0.9)}, "world": {}}
+DISGUISES = tuple(f"enroll {i}" for i in range(5))
 
 
-def _embedded(corpus: pl.DataFrame, draw: str | None, method: str, *, per_utterance: bool) -> Heard:
-    """Hear every utterance with the light ear, disguised under one drawing of pseudo-speakers."""
-    from personare.anonymizers import anonymizer
+@dataclass(frozen=True)
+class _Hidden:
+    """The work of a pool: hear one recording, disguised under one drawing of pseudo-speakers, with the light ear."""
 
-    ear, hide = embedder("ge2e"), anonymizer(method, **METHODS[method])
+    method: str
+    draw: str | None
+    per_utterance: bool
 
-    def vectors() -> Iterator[Any]:
-        for row in corpus.iter_rows(named=True):
-            audio = read_mono(Path(row["audio"]))
-            if draw is not None:
-                names = (row["speaker"], row["utterance"]) if per_utterance else (row["speaker"],)
-                audio = hide(audio, rng=rng_for(Key.from_seed(1), draw, *names))
-            yield ear([audio])[0]
+    def __call__(self, row: dict[str, Any]) -> NDArray[np.float32]:
+        from personare.anonymizers import anonymizer
 
-    heard = Embeddings(tuple(corpus["utterance"]), tuple(corpus["speaker"]), np.stack(list(vectors())))
-    return Heard(heard, None if draw is None else Disguise(method, draw))
+        audio = read_mono(Path(row["audio"]))
+        if self.draw is not None:
+            names = (row["speaker"], row["utterance"]) if self.per_utterance else (row["speaker"],)
+            hide = anonymizer(self.method, **METHODS[self.method])
+            audio = hide(audio, rng=rng_for(Key.from_seed(1), self.draw, *names))
+        vector: NDArray[np.float32] = embedder("ge2e")([audio])[0]
+        return vector
+
+
+def _embedded(corpus: pl.DataFrame, draws: Sequence[str], method: str, *, per_utterance: bool = False) -> Heard:
+    """Hear every utterance as it is, or the mean over several drawings of pseudo-speakers."""
+    rows = corpus.to_dicts()
+    heard = []
+    for draw in draws or (None,):
+        found = list(Pool(2).map(_Hidden(method, draw, per_utterance), rows))
+        assert all(result.ok for result in found), [result.error for result in found if not result.ok][:1]
+        heard.append(unit_rows(np.stack([result.value for result in found if result.value is not None])))
+    mean = Embeddings(tuple(corpus["utterance"]), tuple(corpus["speaker"]), np.mean(heard, axis=0))
+    return Heard(mean, Disguise(method, draws[0], tuple(draws[1:])) if draws else None)
 
 
 @pytest.mark.slow
@@ -145,7 +167,10 @@ def _embedded(corpus: pl.DataFrame, draw: str | None, method: str, *, per_uttera
 @pytest.mark.models
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_the_order_that_theory_demands(shared_folder: Path, method: str) -> None:
-    """EER original < informed < lazy-informed <= ignorant; linkability the other way round; -s prints the table."""
+    """EER original < informed < lazy-informed <= ignorant; linkability the other way round; -s prints the table.
+
+    The noise of a comparison is the interval of the paired difference: the same speakers redrawn for both attackers.
+    """
     if method == "world":
         pytest.importorskip("pyworld", reason="the WORLD warp needs the extra 'pitch'")
     frame = Corpus.load(shared_folder / "corpus" / "manifest.tsv").frame.filter(pl.col("corpus") == "speechocean762")
@@ -153,27 +178,56 @@ def test_the_order_that_theory_demands(shared_folder: Path, method: str) -> None
     attacked = frame.filter(pl.col("part") == "eval").group_by("speaker", maintain_order=True)
     train = frame.filter(pl.col("part") == "train").group_by("speaker", maintain_order=True).head(5)
     known, unknown = attacked.head(3), attacked.tail(3)
-    originals = [_embedded(part, None, method, per_utterance=False) for part in (known, unknown)]
-    enroll, test = (
-        _embedded(part, draw, method, per_utterance=False) for part, draw in ((known, "enroll"), (unknown, "test"))
-    )
-    learnt = _embedded(train, "train", method, per_utterance=True)
+    plain = [_embedded(part, (), method) for part in (known, unknown)]
+    enroll, test = _embedded(known, DISGUISES, method), _embedded(unknown, ("test",), method)
+    learnt = _embedded(train, ("train",), method, per_utterance=True)
     parts = {
-        "original": (*originals,),
-        "ignorant": (originals[0], test),
-        "lazy-informed": (enroll, test),
+        "original": (*plain,),
         "informed": (enroll, test, learnt),
+        "lazy-informed": (enroll, test),
+        "ignorant": (plain[0], test),
     }
-    eer, linked = {}, {}
+    scores, eer, linked = {}, {}, {}
     for name, heard in parts.items():
         attacker = Attacker(name, "ge2e")
-        split = Split(attacker.knowledge, *heard)
-        eer[name] = _eer(attacker.attack(split, genders=genders))
-        linked[name] = _linked(attacker.attack(split))
+        split = Split(attacker.knowledge, heard[0], heard[1], heard[2] if len(heard) > 2 else None)
+        scores[name] = attacker.attack(split, genders=genders)
+        eer[name], linked[name] = _eer(scores[name]), _linked(attacker.attack(split))
         print(f"{method:8} {name:14} EER {eer[name]:6.1%}  linkability among 80: {linked[name]:6.1%}")
+    steps = {(a, b): _difference(scores[a], scores[b]) for a, b in itertools.pairwise(parts)}
+    for (a, b), step in steps.items():
+        print(f"{method:8} {b} - {a}: {step.value:+.1%} [{step.low:+.1%}, {step.high:+.1%}]")
     assert eer["original"] + 0.05 < eer["informed"] < eer["lazy-informed"] - 0.03
+    assert steps["original", "informed"].low > 0 and steps["informed", "lazy-informed"].low > 0
     assert eer["lazy-informed"] <= eer["ignorant"] + 0.02
+    assert steps["lazy-informed", "ignorant"].high >= 0
     assert linked["original"] - 0.05 > linked["informed"] > linked["lazy-informed"] > linked["ignorant"] - 0.05
+
+
+def _difference(one: TrialScores, other: TrialScores) -> Estimate:
+    """EER of the other minus EER of the one, with an interval over speakers who are redrawn for both alike."""
+    each = [_by_speaker(scores) for scores in (one, other)]
+    return speaker_bootstrap(
+        lambda drawn: (each[1](drawn) - each[0](drawn))[:, 0],
+        speakers=len(one.enroll.ids),
+        rng=np.random.default_rng(1),
+        centred=True,
+    )
+
+
+def _by_speaker(scores: TrialScores) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    owner = np.array(scores.test.speakers)[scores.test_at]
+    who = {"target_speakers": owner[scores.target], "nontarget_speakers": owner[~scores.target]}
+    return level_values(speaker_levels(scores.targets, scores.nontargets, **who), [eer_of_levels])
+
+
+def test_the_paired_difference_is_zero_for_one_attacker_and_sure_for_a_deaf_one() -> None:
+    enrolled_, test = _some("t", 20, 1, each=1), _some("t", 20, 2)
+    hearing = score_all(test, enrolled_)
+    nothing = _difference(hearing, hearing)
+    assert (nothing.low, nothing.value, nothing.high) == (0, 0, 0)
+    deaf = replace(hearing, score=np.random.default_rng(1).normal(size=len(hearing.score)).astype(np.float32))
+    assert _difference(hearing, deaf).low > 0.1
 
 
 def _linked(scores: TrialScores) -> float:
