@@ -124,17 +124,17 @@ def length() -> None:
 
 def memory() -> None:
     """Show that memory beyond input and output does not grow with the length."""
-    print("peak memory in MB beyond input and output:  seconds   mcadams     world")
+    print("peak memory in MB beyond input and output:  seconds   mcadams     world  formants")
     for seconds in (10, 40, 160):
         audio = speech_like(seconds)
         peaks = []
-        for name in ("mcadams", "world"):
+        for name in ("mcadams", "world", "formants"):
             work = hiding(name, audio)
             tracemalloc.start()
             work()
             peaks.append((tracemalloc.get_traced_memory()[1] - audio.samples.nbytes) / 1e6)
             tracemalloc.stop()
-        print(f"{seconds:51d} {peaks[0]:9.1f} {peaks[1]:9.1f}")
+        print(f"{seconds:51d} {peaks[0]:9.1f} {peaks[1]:9.1f} {peaks[2]:9.1f}")
 
 
 def stream() -> None:

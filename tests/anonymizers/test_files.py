@@ -8,25 +8,36 @@ import numpy as np
 import pytest
 import soundfile
 
-from anonymizers.contract import level_db, voice
-from personare.anonymizers.mcadams import McAdams
+from anonymizers.bs1770 import loudness
+from anonymizers.contract import voice
+from personare.anonymizers import anonymizer
 from personare.core.audio import read_channels, write
 from personare.core.errors import AudioError
 
+METHODS: dict[str, dict[str, object]] = {
+    "mcadams": {},
+    "formants": {},
+    "world": {},
+    "chain": {"steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}]},
+}
 
+
+@pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("subtype", ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW"])
 @pytest.mark.parametrize("channels", [1, 2])
-def test_any_encoding_and_every_channel(tmp_path: Path, subtype: str, channels: int) -> None:
+def test_any_encoding_and_every_channel(tmp_path: Path, subtype: str, channels: int, name: str) -> None:
     left, right = voice(1.0, rate_hz=8_000), voice(1.0, rate_hz=8_000, pitch_hz=210.0)
     frames = np.stack([left.samples, right.samples][:channels], axis=1)
     soundfile.write(tmp_path / "in.wav", frames, 8_000, subtype=subtype)
     heard = read_channels(tmp_path / "in.wav")
-    hidden = [McAdams()(channel, rng=np.random.default_rng(1)) for channel in heard]
+    method = anonymizer(name, **METHODS[name])
+    hidden = [method(channel, rng=np.random.default_rng(1)) for channel in heard]
     write(tmp_path / "out.flac", hidden)
     again = read_channels(tmp_path / "out.flac")
     assert [len(c.samples) for c in again] == [8_000] * channels
     for before, after in zip(heard, again, strict=True):
-        assert abs(level_db(after.samples) - level_db(before.samples)) < 1.0
+        assert abs(loudness(after.samples, 8_000) - loudness(before.samples, 8_000)) < 1.0
+        assert not np.array_equal(after.samples, before.samples)
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:

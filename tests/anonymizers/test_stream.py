@@ -90,9 +90,14 @@ def test_pcm_in_pcm_out_even_when_a_read_splits_a_sample() -> None:
     assert sink.getvalue() == quantize(hide(McAdams(), heard), bits=16).astype("<i2").tobytes()
 
 
-def test_half_a_sample_is_refused() -> None:
+def test_half_a_sample_is_refused_when_everything_before_it_has_been_written() -> None:
+    codes = quantize(voice(0.2).samples, bits=16).astype("<i2").tobytes()
+    whole, cut = io.BytesIO(), io.BytesIO()
+    pump(io.BytesIO(codes), whole, method=McAdams(), rate_hz=16_000, rng=RANDOM(1))
     with pytest.raises(AudioError, match="in the middle of a 16-bit sample"):
-        pump(io.BytesIO(b"\0\0\0"), io.BytesIO(), method=McAdams(), rate_hz=16_000, rng=RANDOM(1))
+        pump(io.BytesIO(codes + b"\0"), cut, method=McAdams(), rate_hz=16_000, rng=RANDOM(1))
+    assert cut.getvalue() == whole.getvalue()
+    assert len(cut.getvalue()) == len(codes)
 
 
 def test_methods_that_must_hear_the_whole_are_refused() -> None:
@@ -129,3 +134,10 @@ def test_a_wrong_method_is_one_line() -> None:
     assert done.stderr.decode() == (
         "personare: no anonymizer 'mcadam'; did you mean 'mcadams'? Known: chain, formants, mcadams, world\n"
     )
+
+
+def test_a_number_in_any_notation_is_a_number() -> None:
+    done = personare("stream", "--rate", "8000", "--set", "alpha=1e300")
+    assert done.returncode == 2
+    assert done.stderr.decode() == "personare: mcadams: alpha must lie between 0.1 and 2, not 1e+300\n"
+    assert personare("stream", "--rate", "8000", "--set", "alpha=8e-1", given=b"\0\0").returncode == 0

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from anonymizers.contract import hide, voice
-from personare.anonymizers import anonymizer
+from personare.anonymizers import anonymizer, vocoder
 from personare.anonymizers.chain import Chain, Step
 from personare.anonymizers.formants import Formants, _exchanged
 from personare.anonymizers.mcadams import McAdams
 from personare.anonymizers.pace import shown_frames
 from personare.anonymizers.resonances import formants
 from personare.anonymizers.targets import Target, built_in, load, measure, neutral, save
-from personare.anonymizers.vocoder import centre_hz, pitch
+from personare.anonymizers.vocoder import centre_hz, pitch, revoiced
 from personare.anonymizers.world import WorldWarp
-from personare.core.audio import Audio
+from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError, MissingExtraError, TableError
 from personare.core.seeding import Key, rng_for
 
@@ -75,6 +75,33 @@ def test_world_without_any_change_keeps_pitch_and_resonances() -> None:
     assert before is not None
     assert after is not None
     assert np.abs(after / before - 1).max() < 0.05
+
+
+@pytest.mark.parametrize("speed", [0.85, 1.15])
+def test_resampling_moves_all_resonances_and_nothing_else(speed: float) -> None:
+    audio = vowel()
+    result = revoiced(audio, lambda speech: speech, speed=speed)
+    before, after = formants(audio), formants(result)
+    assert before is not None
+    assert after is not None
+    assert np.abs(after[1:4] / before[1:4] / speed - 1).max() < 0.04
+    assert len(result.samples) == len(audio.samples)
+    found, wanted = centre_hz(pitch(result)), centre_hz(pitch(audio))
+    assert found is not None
+    assert wanted is not None
+    assert abs(found / wanted - 1) < 0.02
+
+
+def test_i1_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[int] = []
+
+    def counted(audio: Audio, rate_hz: int) -> Audio:
+        played.append(audio.rate_hz)
+        return resample(audio, rate_hz)
+
+    monkeypatch.setattr(vocoder, "resample", counted)
+    hide(Formants(), vowel())
+    assert any(abs(rate_hz / 16_000 - 1) > 0.01 for rate_hz in played)
 
 
 def test_i1_moves_pitch_and_formants_to_the_target(tmp_path: Path) -> None:

@@ -1,14 +1,14 @@
 """Formants (I1): the voice is given the throat, the pitch and the pace of another person drawn from a table.
 
-Steps, in the paper's order: (1) the length of the vocal tract is changed, which shifts all formants by one factor;
-(2) each formant is shifted to the value of a randomly chosen target speaker; (3) F0 and speaking rate are adjusted;
-(4) the bands of F4 and F5 are exchanged with Hann-shaped edges; (5) pink noise, modulated by the speech, is added to
-the bands of F6 to F9.     [tomashenko2022voiceprivacy2020, 3.2.3, I1; dubagunta2020; after vanson2020]
+Steps, in the paper's order: (1) the length of the vocal tract is changed by playing the sound faster or slower
+(resampling), which shifts all formants by one factor; (2) each formant is shifted the rest of the way to the value of a
+randomly chosen target speaker; (3) F0 and speaking rate are adjusted; (4) the bands of F4 and F5 are exchanged with
+Hann-shaped edges; (5) pink noise, modulated by the speech, is added to the bands of F6 to F9.
+[tomashenko2022voiceprivacy2020, 3.2.3, I1; dubagunta2020; after vanson2020]
 
-Deviations: the paper resamples (1) and repairs pitch and duration by PSOLA (3); resampling followed by that repair is a
-linear stretch of the spectral envelope, which the WORLD vocoder does directly, and steps 1 and 2 become one map of the
-frequency axis. The length of the file is kept: when words get faster, pauses get longer. Each formant moves by
-at most ``most`` so that vowels stay vowels. A sound too short to be measured is taken for an average voice.
+Deviations: pitch and pace (3) are set by the WORLD vocoder, not by PSOLA. The length of the file is kept: when words
+get faster, pauses get longer. Each formant moves by at most ``most`` so that vowels stay vowels. A sound too short to
+be measured is taken for an average voice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from personare.anonymizers.chance import Range, check_range, draw
 from personare.anonymizers.pace import paced
 from personare.anonymizers.resonances import formants
 from personare.anonymizers.targets import Target, built_in, load, neutral
-from personare.anonymizers.vocoder import Speech, centre_hz, pitch, repitched, revoiced, warped
+from personare.anonymizers.vocoder import Speech, median_pitch_hz, repitched, revoiced, warped
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 
@@ -69,16 +69,16 @@ class Formants:
         """Hide the voice of one channel."""
         target = self._drawn(rng)
         rate, spread = draw(self.rate, rng=rng), draw(self.f0_spread, rng=rng)
-        centre = centre_hz(pitch(audio))
+        centre = median_pitch_hz(audio)
         own = formants(audio)
         own = np.array(neutral().formants_hz) if own is None else own
         aimed = np.array(target.formants_hz[: len(own)])
         aimed = own * np.clip(aimed / own, 1 / self.most, self.most)
+        speed = float(np.exp(np.mean(np.log(aimed / own))))  # the throat as a whole: all formants by one factor
 
         def change(speech: Speech) -> Speech:
-            nyquist = speech.rate_hz / 2
             moved = paced(speech, rate)
-            moved = warped(moved, _sources(moved.frequencies_hz, own, aimed, nyquist))
+            moved = warped(moved, _sources(moved.frequencies_hz, own * speed, aimed, speed))
             if self.exchange:
                 moved = warped(moved, _exchanged(moved.frequencies_hz, aimed))
             if self.noise_db is not None:
@@ -87,7 +87,7 @@ class Formants:
                 moved = repitched(moved, centre_hz=centre, target_hz=target.f0_hz, spread=spread)
             return moved
 
-        return revoiced(audio, change)
+        return revoiced(audio, change, speed=speed)
 
     def _drawn(self, rng: np.random.Generator) -> Target:
         table = built_in() if self.targets is None else load(self.targets)
@@ -97,10 +97,15 @@ class Formants:
         return table[int(rng.integers(len(table)))]
 
 
-def _sources(frequencies: Floats, own: Floats, aimed: Floats, nyquist: float) -> Floats:
-    """Map each frequency of the result to the one it comes from: formants onto formants, straight lines between."""
-    inside = (aimed < 0.95 * nyquist) & (own < 0.95 * nyquist)
-    shown: Floats = np.interp(frequencies, [0.0, *aimed[inside], nyquist], [0.0, *own[inside], nyquist])
+def _sources(frequencies: Floats, own: Floats, aimed: Floats, speed: float) -> Floats:
+    """Map each frequency of the result to the one it comes from: formants onto formants, straight lines between.
+
+    What was played at a speed below 1 ends below the highest frequency: the rest is filled from below.
+    """
+    nyquist = frequencies[-1]
+    inside = (aimed < 0.95 * nyquist) & (own < 0.95 * nyquist * min(1.0, speed))
+    last = nyquist * min(1.0, speed)
+    shown: Floats = np.interp(frequencies, [0.0, *aimed[inside], nyquist], [0.0, *own[inside], last])
     return shown
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from personare.anonymizers.loudness import Meter, gains
 from personare.core.errors import AudioError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Change = Callable[["Floats"], "Floats"]
 BATCH_FRAMES = 1024
+_NOTHING = 1e-300
 _LEAST_BATCH = 8  # numpy sums a batch of one in another order; padding keeps every frame's bits the same
 
 
@@ -40,15 +42,17 @@ def sqrt_hann(length: int) -> Floats:
 
 
 def through_frames(
-    blocks: Iterable[NDArray[np.float32]], *, length: int, change: Change
+    blocks: Iterable[NDArray[np.float32]], *, length: int, change: Change, as_loud_at_hz: int | None
 ) -> Iterator[NDArray[np.float32]]:
     """Cut blocks into frames, change them in batches, join them: as many samples as came in, within full scale.
 
-    The sample at n comes out when the sample at n + 1.5 ``length`` has come in, or at the end.
+    The sample at n comes out when the sample at n + 1.5 ``length`` has come in, or at the end. ``as_loud_at_hz`` is
+    the sample rate when the result shall be as loud as the original, None when it shall stay as the change made it.
     """
     counted = _Counted(blocks)
     came_out = 0
-    for hops in _limited(_joined(_cut(counted, length), length=length, change=change)):
+    joined = _joined(_cut(counted, length), length=length, change=change)
+    for hops in _steered(_wished(joined, rate_hz=as_loud_at_hz)):
         samples = hops.ravel()[: counted.samples - came_out]
         came_out += len(samples)
         if len(samples):
@@ -80,19 +84,20 @@ def _cut(blocks: _Counted, length: int) -> Iterator[Floats]:
             count = min(BATCH_FRAMES, (len(waiting) - length) // hop + 1)
             yield sliding_window_view(waiting[: (count + 1) * hop], length)[::hop]
             waiting = waiting[count * hop :]
-    # every sample needs two frames; `waiting` begins with the half frame whose second half is still missing
-    hops = -(-len(waiting) // hop) if blocks.samples else 0
+    # every sample needs two frames; `waiting` begins with the half frame whose second half is still missing, and the
+    # level of the last half frame depends on the one after it
+    hops = 1 - (-len(waiting) // hop) if blocks.samples else 0
     if hops:
         ending = np.zeros((hops + 1) * hop)
         ending[: len(waiting)] = waiting
         yield sliding_window_view(ending, length)[::hop]
 
 
-def _joined(batches: Iterable[Floats], *, length: int, change: Change) -> Iterator[Floats]:
-    """Window, change, window again and add up: batches of finished half frames [hops, length / 2]."""
+def _joined(batches: Iterable[Floats], *, length: int, change: Change) -> Iterator[tuple[Floats, Floats]]:
+    """Window, change, window again and add up: finished half frames [hops, length / 2] and the original ones."""
     window, hop = sqrt_hann(length), length // 2
     before = np.zeros(hop)
-    first = True
+    first = 1  # the first half frame lies before the sound
     for batch in batches:
         changed = np.zeros((max(len(batch), _LEAST_BATCH), length))
         if batch.any():  # silence stays silent, at no cost
@@ -104,31 +109,40 @@ def _joined(batches: Iterable[Floats], *, length: int, change: Change) -> Iterat
         hops[0] += before
         hops[1:] += changed[:-1, hop:]
         before = changed[-1, hop:].copy()
-        yield hops[1:] if first else hops  # the first half frame lies before the sound
-        first = False
+        if len(hops) > first:
+            yield hops[first:], batch[first:, :hop]
+        first = 0
 
 
-def _limited(batches: Iterable[Floats]) -> Iterator[Floats]:
-    """Turn down what would clip: the gain moves in straight lines between half frames, looking one half frame ahead."""
-    held: Floats | None = None
-    gain_before = 1.0
-    for batch in batches:
-        hops = batch if held is None else np.concatenate([held, batch])
-        if len(hops) > 1:
-            ceilings = _ceilings(hops)
-            edges = np.minimum(ceilings[:-1], ceilings[1:])
-            yield _ramped(hops[:-1], np.concatenate([[min(gain_before, ceilings[0])], edges]))
+def _wished(pairs: Iterable[tuple[Floats, Floats]], *, rate_hz: int | None) -> Iterator[tuple[Floats, Floats]]:
+    """Give half frames and the gains [hops] that would make them as loud as the original ones; 1 without a rate."""
+    if rate_hz is None:
+        yield from ((hops, np.ones(len(hops))) for hops, _ in pairs)
+        return
+    found, wanted = Meter(rate_hz), Meter(rate_hz)
+    for hops, originals in pairs:
+        yield hops, gains(wanted(originals), found(hops))
+
+
+def _steered(steps: Iterable[tuple[Floats, Floats]]) -> Iterator[Floats]:
+    """Bring half frames [hops, samples] to the gains wished for [hops], and turn down what would clip.
+
+    The gain moves in straight lines between the edges of half frames, looking one half frame ahead.
+    """
+    held: tuple[Floats, Floats] | None = None
+    gain_before = 0.0
+    for step in steps:
+        hops, wishes = step if held is None else (np.concatenate(parts) for parts in zip(held, step, strict=True))
+        ceilings = 1.0 / np.maximum(np.abs(hops).max(axis=1), _NOTHING)
+        if held is None:
+            gain_before = min(float(wishes[0]), float(ceilings[0]))
+        edges = np.minimum(wishes[1:], np.minimum(ceilings[:-1], ceilings[1:]))
+        if len(edges):
+            yield _ramped(hops[:-1], np.concatenate([[gain_before], edges]))
             gain_before = float(edges[-1])
-        held = hops[-1:].copy()
-    if held is not None and len(held):
-        ceiling = float(_ceilings(held)[0])
-        yield _ramped(held, np.array([min(gain_before, ceiling), ceiling]))  # silence follows
-
-
-def _ceilings(hops: Floats) -> Floats:
-    peaks = np.abs(hops).max(axis=1)
-    ceilings: Floats = 1.0 / np.maximum(peaks, 1.0)
-    return ceilings
+        held = hops[-1:].copy(), wishes[-1:].copy()
+    if held is not None:
+        yield _ramped(held[0], np.array([gain_before, gain_before]))
 
 
 def _ramped(hops: Floats, edges: Floats) -> Floats:
@@ -143,9 +157,20 @@ def _ramped(hops: Floats, edges: Floats) -> Floats:
 
 def limited(samples: NDArray[np.float32], *, hop: int) -> NDArray[np.float32]:
     """Turn down the peaks of a whole sound that would clip."""
-    if not len(samples) or np.abs(samples).max() <= 1.0:
+    if not len(samples) or max(samples.max(), -samples.min()) <= 1.0:
         return samples
-    hops = np.zeros(-(-len(samples) // hop) * hop)
-    hops[: len(samples)] = samples
-    whole = np.concatenate(list(_limited([hops.reshape(-1, hop)]))).ravel()
-    return whole[: len(samples)].astype(np.float32)
+    result = np.empty_like(samples)
+    done = 0
+    for hops in _steered(_unmeasured(samples, hop)):
+        fitting = hops.ravel()[: len(samples) - done]
+        result[done : done + len(fitting)] = fitting
+        done += len(fitting)
+    return result
+
+
+def _unmeasured(samples: NDArray[np.float32], hop: int) -> Iterator[tuple[Floats, Floats]]:
+    for start in range(0, len(samples), BATCH_FRAMES * hop):
+        some = samples[start : start + BATCH_FRAMES * hop]
+        hops = np.zeros((-(-len(some) // hop), hop))
+        hops.ravel()[: len(some)] = some
+        yield hops, np.ones(len(hops))

@@ -5,7 +5,8 @@ imaginary part has an angle phi in (0, pi); it is moved to phi^alpha, its radius
 source is filtered again.     [tomashenko2022voiceprivacy2020, 3.1, B2; patino2021mcadams; radius 0.975: D1, gupta2020]
 
 Deviations: (1) the published code scales the whole file to one peak, which turns silence into noise and cannot be done
-live; here each frame keeps the energy it had (``match_level``), and peaks above full scale are turned down smoothly.
+live; here each frame keeps the energy it had, the joined sound keeps its loudness (``match_level``; see loudness.py),
+and peaks above full scale are turned down smoothly.
 (2) Angles are measured against ``pivot_hz``: phi_0 (phi / phi_0)^alpha, phi_0 = 2 pi pivot_hz / rate. The default is
 the frequency where phi = 1 at 16 kHz, the rate of the paper: other rates move the same formants by the same amount.
 (3) ``order`` 20 belongs to 16 kHz and grows with the rate up to 40; a number fixes it. (4) Half a frame of zeros before
@@ -49,7 +50,7 @@ class McAdams:
     order : poles per frame; None takes 20 at 16 kHz and in proportion at other rates, at most 40.
     window_ms : length of a frame; frames are half a frame apart.
     pivot_hz : the frequency that stays where it is.
-    match_level : keep the energy of every frame; False gives the published filter as it is.
+    match_level : keep the loudness from moment to moment; False gives the published filter as it is.
 
     >>> from personare.core.audio import Audio
     >>> noise = np.random.default_rng(1).normal(0, 0.1, 1600).astype(np.float32)
@@ -100,7 +101,8 @@ class McAdams:
             moved = _revoiced(frames, order=min(order, length - 1), alpha=alpha, radius=radius, pivot=pivot)
             return _levelled(moved, frames) if self.match_level else moved
 
-        return through_frames(blocks, length=length, change=change)
+        as_loud_at_hz = rate_hz if self.match_level else None
+        return through_frames(blocks, length=length, change=change, as_loud_at_hz=as_loud_at_hz)
 
     def latency_samples(self, rate_hz: int) -> int:
         """How many more samples must have come in before a sample can go out: one and a half frames."""

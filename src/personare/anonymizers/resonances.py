@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from personare.anonymizers.lpc import prediction
+from personare.anonymizers.phrases import excerpts
 from personare.anonymizers.poles import pole_pairs
 from personare.core.audio import Audio, resample
 
@@ -26,7 +27,6 @@ _FRAME_S, _HOP_S = 0.025, 0.010
 _BRIGHTEN = 0.97
 _WIDEST_HZ, _LOWEST_HZ = 600.0, 150.0
 _LOUD = 10**-2.5  # part of the loudest frame's energy
-_BATCH_S = 20.0
 _LEAST_FRAMES = 10
 
 
@@ -34,12 +34,9 @@ def formants(audio: Audio) -> Floats | None:
     """Give the median F1..F5 in Hz (F1..F4 below 10 kHz), or None when too little of the sound is speech."""
     if len(audio.samples) < 2 * _FRAME_S * audio.rate_hz:
         return None
-    sound = resample(audio, _RATE_HZ) if audio.rate_hz > _RATE_HZ else audio
-    wanted = 5 if sound.rate_hz >= 10_000 else 4
-    step = round(_BATCH_S * sound.rate_hz)
-    measured = [
-        _measure(sound.samples[i : i + step], sound.rate_hz, wanted) for i in range(0, len(sound.samples), step)
-    ]
+    rate_hz = min(audio.rate_hz, _RATE_HZ)
+    wanted = 5 if rate_hz >= 10_000 else 4
+    measured = [_measure(resample(part, rate_hz).samples, rate_hz, wanted) for part in excerpts(audio)]
     energies = np.concatenate([energy for energy, _ in measured])
     places = np.concatenate([place for _, place in measured])
     if not len(energies):

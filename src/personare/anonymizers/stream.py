@@ -57,27 +57,34 @@ def stream(
 
 
 def pump(source: BinaryIO, sink: BinaryIO, *, method: object, rate_hz: int, rng: np.random.Generator) -> int:
-    """Hide the voice of raw 16-bit little-endian mono samples from ``source`` to ``sink``; give how many there were."""
-    count = 0
-    for block in stream(_pcm(source), method=method, rate_hz=rate_hz, rng=rng):
+    """Hide the voice of raw 16-bit little-endian mono samples from ``source`` to ``sink``; give how many there were.
+
+    Half a sample at the end is an error, raised when everything before it has been written.
+    """
+    count, pcm = 0, _Pcm(source)
+    for block in stream(pcm, method=method, rate_hz=rate_hz, rng=rng):
         sink.write(quantize(block, bits=16).astype("<i2").tobytes())
         sink.flush()
         count += len(block)
+    if pcm.odd:
+        raise AudioError("the stream ends in the middle of a 16-bit sample; is it raw s16le, mono?")
     return count
 
 
-def _pcm(source: BinaryIO) -> Iterator[NDArray[np.float32]]:
-    """Read what is there, as soon as it is there; a read may end between the two bytes of a sample."""
-    read = getattr(source, "read1", source.read)
-    odd = b""
-    while chunk := read(1 << 16):
-        chunk = odd + chunk
-        even = len(chunk) & ~1
-        odd = chunk[even:]
-        if even:
-            yield np.frombuffer(chunk[:even], dtype="<i2").astype(np.float32) / np.float32(32_768)
-    if odd:
-        raise AudioError("the stream ends in the middle of a 16-bit sample; is it raw s16le, mono?")
+class _Pcm:
+    """Reads what is there, as soon as it is there; a read may end between the two bytes of a sample."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._read = getattr(source, "read1", source.read)
+        self.odd = b""
+
+    def __iter__(self) -> Iterator[NDArray[np.float32]]:
+        while chunk := self._read(1 << 16):
+            chunk = self.odd + chunk
+            even = len(chunk) & ~1
+            self.odd = chunk[even:]
+            if even:
+                yield np.frombuffer(chunk[:even], dtype="<i2").astype(np.float32) / np.float32(32_768)
 
 
 def _name(method: object) -> str:

@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 
 from personare.anonymizers.resonances import formants
-from personare.anonymizers.vocoder import centre_hz, pitch
+from personare.anonymizers.vocoder import median_pitch_hz
 from personare.core.audio import Audio
 from personare.core.errors import TableError
 from personare.core.tables import read_frame, write_frame
@@ -68,7 +68,7 @@ def _spread(gender: str, i: int) -> Target:
 
 def measure(utterances: Sequence[Audio], *, gender: str = "") -> Target | None:
     """Measure one speaker: medians over their utterances, None when none of them shows enough speech."""
-    pitches = [p for p in (centre_hz(pitch(audio)) for audio in utterances) if p is not None]
+    pitches = [p for p in (median_pitch_hz(audio) for audio in utterances) if p is not None]
     places = [p for p in (formants(audio) for audio in utterances) if p is not None and len(p) == len(FORMANTS)]
     if not pitches or not places:
         return None

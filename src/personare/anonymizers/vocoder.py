@@ -1,13 +1,14 @@
 """The WORLD vocoder at our border: speech taken apart into pitch, envelope and breath, changed, and put together again.
 
-Long sound is cut in the quietest place of every twenty seconds, so that memory does not grow with length. The result
-follows the loudness of the original every 5 ms; where the original is silent, it is silent.     [morise2016world]
+Long sound is put together phrase by phrase, so that memory does not grow with length; each phrase is analysed with a
+second of what lies around it, as it would be within the whole. The result follows the loudness of the original every
+5 ms; where the original is silent, it is silent.     [morise2016world]
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,20 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from personare.anonymizers.frames import limited
-from personare.core.audio import Audio
-from personare.core.errors import AudioError, MissingExtraError
+from personare.anonymizers.loudness import gains, levels, weighted
+from personare.anonymizers.phrases import FRAMES_PER_S, PERIOD_S, excerpts, phrases, refuse_nan, sample_at
+from personare.core.audio import Audio, resample
+from personare.core.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-PERIOD_S = 0.005
-_CHUNK_S, _SEARCH_S, _FADE_S, _LEAST_S = 20.0, 5.0, 0.05, 0.1
+_FADE_FRAMES = 10
+_LEAST_S = 0.1
+_LIMIT_S = 0.0025
+_LOWEST_HZ, _HIGHEST_HZ = 71.0, 600.0
 _LEVEL_WINDOW_S = 0.04
 _MOST_GAIN = 10.0
 
@@ -57,7 +62,8 @@ class Speech:
 Change = Callable[[Speech], Speech]
 
 
-def _world() -> Any:
+def world_library() -> Any:
+    """Import the vocoder, or say which extra it needs."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # pyworld asks for its version in a deprecated way
@@ -70,90 +76,113 @@ def _world() -> Any:
 def pitch(audio: Audio) -> Floats:
     """Track the pitch of a sound every 5 ms, 0 where unvoiced."""
     refuse_nan(audio)
-    tracks = [_track(_padded(audio.samples[a:b], audio.rate_hz), audio.rate_hz)[0] for a, b in _chunks(audio)]
+    tracks = [_heard(audio, first, last, speed=1.0).f0_hz for first, last in phrases(audio)]
     return np.concatenate(tracks) if tracks else np.zeros(0)
 
 
-def revoiced(audio: Audio, change: Change) -> Audio:
-    """Take a sound apart, change it, and put it together at its old length and level."""
+def revoiced(audio: Audio, change: Change, *, speed: float = 1.0) -> Audio:
+    """Take a sound apart, change it, and put it together at its old length and loudness.
+
+    ``speed`` other than 1 resamples the sound before it is taken apart, as if it were played at that speed: all
+    resonances are multiplied by it. Pitch and duration are put back to what they were.
+    """
     refuse_nan(audio)
+    rate_hz = audio.rate_hz
     result = np.zeros(len(audio.samples), dtype=np.float32)
-    fade = round(_FADE_S * audio.rate_hz)
-    for first, last in _chunks(audio):
-        begin, end = max(0, first - fade), last
-        part = _revoiced_part(audio.samples[begin:end], audio.rate_hz, change)
-        overlap = first - begin
-        rising = np.arange(overlap) / max(overlap, 1)
-        part[:overlap] *= rising
-        result[begin:first] *= (1.0 - rising).astype(np.float32)
-        result[begin:end] += part.astype(np.float32)
-    return Audio(limited(result, hop=round(0.01 * audio.rate_hz)), audio.rate_hz)
+    for first, last in phrases(audio):
+        begin = max(0, first - _FADE_FRAMES)
+        start, joint, end = (sample_at(frame, rate_hz) for frame in (begin, first, last))
+        samples = audio.samples[start:end]
+        if not samples.any():
+            result[start:joint] *= np.linspace(1.0, 0.0, joint - start, dtype=np.float32)
+            continue
+        part = _voiced(samples, change(_taken_apart(audio, begin, last, speed=speed)))
+        rising = np.linspace(0.0, 1.0, joint - start)
+        part[: joint - start] *= rising
+        result[start:joint] *= (1.0 - rising).astype(np.float32)
+        result[start:end] += part.astype(np.float32)
+    return Audio(limited(result, hop=round(_LIMIT_S * rate_hz)), rate_hz)
 
 
-def refuse_nan(audio: Audio) -> None:
-    """Refuse samples that are not numbers before any library sees them."""
-    if not np.isfinite(audio.samples).all():
-        first = int(np.argmin(np.isfinite(audio.samples)))
-        raise AudioError(f"NaN or infinite samples, the first at sample {first}; repair the sound first")
+@dataclass(frozen=True, eq=False)
+class _Heard:
+    """A stretch of sound, what lies around it, and its pitch: ``times_s`` [frames] within ``sound`` at ``speed``."""
+
+    sound: Floats
+    f0_hz: Floats
+    times_s: Floats
+    speed: float
 
 
-def _revoiced_part(samples: NDArray[np.float32], rate_hz: int, change: Change) -> Floats:
-    if not samples.any():
-        return np.zeros(len(samples))
-    world = _world()
-    sound = _padded(samples, rate_hz)
-    f0, times = _track(sound, rate_hz)
-    envelope, breath = world.cheaptrick(sound, f0, times, rate_hz), world.d4c(sound, f0, times, rate_hz)
-    changed = change(Speech(f0, envelope, breath, np.arange(len(f0)), rate_hz))
-    envelope, breath = np.ascontiguousarray(changed.envelope), np.ascontiguousarray(changed.breath)
-    made = world.synthesize(changed.f0_hz, envelope, breath, rate_hz, 1000 * PERIOD_S)[: len(sound)]
-    made = np.pad(made, (0, len(sound) - len(made)))
-    return _at_the_level_of(sound, made, changed.moments, rate_hz)[: len(samples)]
+def _heard(audio: Audio, first: int, last: int, *, speed: float) -> _Heard:
+    """Track the pitch of frames ``first`` to ``last``, listening to a second before and after them."""
+    start_s = max(0, first // FRAMES_PER_S - 1)  # whole seconds: whole samples and whole frames at any rate
+    stop = sample_at(last + FRAMES_PER_S, audio.rate_hz)
+    played_hz = round(audio.rate_hz * speed)
+    piece = resample(Audio(audio.samples[start_s * audio.rate_hz : stop], played_hz), audio.rate_hz)
+    speed = played_hz / audio.rate_hz
+    sound = _padded(piece.samples, audio.rate_hz)
+    f0 = _track(sound, audio.rate_hz, speed=speed)
+    frames = slice(first - start_s * FRAMES_PER_S, last - start_s * FRAMES_PER_S)
+    f0 = np.pad(f0, (0, max(0, frames.stop - len(f0))))[frames]
+    times = np.arange(frames.start, frames.stop, dtype=np.float64) * (PERIOD_S / speed)
+    return _Heard(sound, f0, times, speed)
 
 
-def _at_the_level_of(sound: Floats, made: Floats, moments: NDArray[np.intp], rate_hz: int) -> Floats:
+def _taken_apart(audio: Audio, first: int, last: int, *, speed: float) -> Speech:
+    world, rate_hz = world_library(), audio.rate_hz
+    heard = _heard(audio, first, last, speed=speed)
+    size = world.get_cheaptrick_fft_size(rate_hz, _LOWEST_HZ * min(1.0, heard.speed))
+    envelope = world.cheaptrick(heard.sound, heard.f0_hz, heard.times_s, rate_hz, fft_size=size)
+    breath = world.d4c(heard.sound, heard.f0_hz, heard.times_s, rate_hz, fft_size=size)
+    return Speech(heard.f0_hz / heard.speed, envelope, breath, np.arange(last - first), rate_hz)
+
+
+def _voiced(samples: NDArray[np.float32], speech: Speech) -> Floats:
+    """Put speech together in the place of ``samples``, as long and as loud as they are."""
+    envelope, breath = np.ascontiguousarray(speech.envelope), np.ascontiguousarray(speech.breath)
+    made = world_library().synthesize(speech.f0_hz, envelope, breath, speech.rate_hz, 1000 * PERIOD_S)[: len(samples)]
+    made = np.pad(made, (0, len(samples) - len(made)))
+    return _as_loud_as(samples.astype(np.float64), made, speech.moments, speech.rate_hz)
+
+
+def _as_loud_as(sound: Floats, made: Floats, moments: NDArray[np.intp], rate_hz: int) -> Floats:
     """Follow the loudness of ``sound``, frame by frame, whatever frame of it is shown at each moment."""
-    wanted = _energies(sound, rate_hz, len(moments))[moments]
-    found = _energies(made, rate_hz, len(moments))
-    gains = np.minimum(np.sqrt(wanted / np.where(found > 0, found, 1.0)), _MOST_GAIN)
+    wanted = _levels(sound, rate_hz, len(moments))[:, moments]
+    found = _levels(made, rate_hz, len(moments))
+    gain = np.where(wanted[0] > 0, np.minimum(gains(wanted, found), _MOST_GAIN), 0.0)
     centres = np.arange(len(moments)) * PERIOD_S * rate_hz
-    levelled: Floats = made * np.interp(np.arange(len(made)), centres, gains)
+    levelled: Floats = made * np.interp(np.arange(len(made)), centres, gain)
     return levelled
 
 
-def _energies(sound: Floats, rate_hz: int, count: int) -> Floats:
-    """Measure the energy under a Hann window around every 5 ms."""
+def _levels(sound: Floats, rate_hz: int, count: int) -> Floats:
+    """Measure energy and K-weighted energy [2, count] under a Hann window around every 5 ms."""
     half = round(_LEVEL_WINDOW_S * rate_hz / 2)
-    padded = np.pad(sound, (half, half + round(PERIOD_S * rate_hz)))
-    rows = np.minimum(np.rint(np.arange(count) * PERIOD_S * rate_hz).astype(np.intp), len(padded) - 2 * half - 1)
-    windows = sliding_window_view(padded, 2 * half + 1)[rows]
-    energies: Floats = np.einsum("ft,ft,t->f", windows, windows, np.hanning(2 * half + 3)[1:-1])
-    return energies
+    window = np.hanning(2 * half + 3)[1:-1]
+    rows = np.rint(np.arange(count) * PERIOD_S * rate_hz).astype(np.intp)
+    padded = np.pad(np.stack([sound, weighted(sound, rate_hz)]), ((0, 0), (half, half + int(rows[-1]) + 1)))
+    windows = sliding_window_view(padded, 2 * half + 1, axis=1)[:, rows]
+    plain, heard = np.einsum("kft,kft,t->kf", windows, windows, window)
+    return levels(plain, heard)
 
 
-def _track(sound: Floats, rate_hz: int) -> tuple[Floats, Floats]:
-    world = _world()
-    rough, times = world.dio(sound, rate_hz, f0_floor=71.0, f0_ceil=600.0, frame_period=1000 * PERIOD_S)
-    return world.stonemask(sound, rough, times, rate_hz), times
+def _track(sound: Floats, rate_hz: int, *, speed: float) -> Floats:
+    world = world_library()
+    rough, times = world.dio(
+        sound,
+        rate_hz,
+        f0_floor=_LOWEST_HZ * speed,
+        f0_ceil=_HIGHEST_HZ * speed,
+        frame_period=1000 * PERIOD_S / speed,
+    )
+    track: Floats = world.stonemask(sound, rough, times, rate_hz)
+    return track
 
 
 def _padded(samples: NDArray[np.float32], rate_hz: int) -> Floats:
     missing = max(0, round(_LEAST_S * rate_hz) - len(samples))
     return np.pad(samples.astype(np.float64), (0, missing))
-
-
-def _chunks(audio: Audio) -> Iterator[tuple[int, int]]:
-    """Give the first and last sample of stretches of at most twenty seconds, cut where it is quiet."""
-    longest, search, step = (round(s * audio.rate_hz) for s in (_CHUNK_S, _SEARCH_S, _FADE_S))
-    first = 0
-    while len(audio.samples) - first > longest:
-        late = audio.samples[first + longest - search : first + longest].astype(np.float64)
-        energies = np.square(late[: len(late) // step * step]).reshape(-1, step).sum(axis=1)
-        last = first + longest - search + (int(np.argmin(energies)) + 1) * step
-        yield first, last
-        first = last
-    if first < len(audio.samples):
-        yield first, len(audio.samples)
 
 
 def warped(speech: Speech, sources_hz: Floats) -> Speech:
@@ -183,3 +212,9 @@ def centre_hz(f0_hz: Floats) -> float | None:
     """
     voiced = f0_hz[f0_hz > 0]
     return float(np.median(voiced)) if len(voiced) >= 3 else None
+
+
+def median_pitch_hz(audio: Audio) -> float | None:
+    """Measure how high a voice is: the median of its pitch, on at most ten minutes of it."""
+    tracks = [pitch(part) for part in excerpts(audio)]
+    return centre_hz(np.concatenate(tracks)) if tracks else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.anonymizers.chance import Range, check_range, draw
-from personare.anonymizers.vocoder import Speech, centre_hz, pitch, repitched, revoiced, warped
+from personare.anonymizers.vocoder import Speech, median_pitch_hz, repitched, revoiced, warped
 from personare.core.audio import Audio
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class WorldWarp:
             warp = 1 / warp
         target_hz = _drawn_in_octaves(self.f0_hz, rng=rng)
         spread, breath = draw(self.f0_spread, rng=rng), draw(self.breath, rng=rng)
-        centre = centre_hz(pitch(audio))
+        centre = median_pitch_hz(audio)
 
         def change(speech: Speech) -> Speech:
             moved = warped(speech, speech.frequencies_hz / warp)
