@@ -86,3 +86,34 @@ def test_no_pairs_is_one_line() -> None:
     other = Heard(_speech("l", 9, speakers=100, each=3, turn=None))
     with pytest.raises(ConfigError, match="0 share an id"):
         align_pairs(Split(split.knowledge, split.enroll, split.test, split.training, other))
+
+
+def test_without_pairs_a_cloud_that_is_only_moved_is_moved_back_and_not_turned_over() -> None:
+    """Disguises like real ones: the same shift and a slight turn for all, and a change of each speaker's own."""
+    d, rng = 40, np.random.default_rng(7)
+    slight = procrustes(np.eye(d) + 0.1 * rng.normal(size=(d, d)), np.eye(d)).T
+    shift = 3.0 * rng.normal(size=d)
+
+    def heard(prefix: str, speakers: int, seed: int, *, hidden: bool) -> Embeddings:
+        who = np.repeat(np.arange(speakers), 3)
+        x = np.random.default_rng(speakers).normal(size=(speakers, d))[who]
+        own = 1.2 * np.random.default_rng(seed + 50).normal(size=(speakers, d))[who]
+        x = (x + own) @ slight + shift if hidden else x
+        x = x + 0.6 * np.random.default_rng(seed).normal(size=x.shape)
+        return Embeddings(
+            tuple(f"{prefix}{seed}-{i}" for i in range(len(x))),
+            tuple(f"{prefix}{i}" for i in who),
+            x.astype(np.float32),
+        )
+
+    split = Split(
+        Knowledge.ALIGNED,
+        Heard(heard("t", 30, 1, hidden=False)),
+        Heard(heard("t", 30, 2, hidden=True), Disguise("moved", "a")),
+        Heard(heard("l", 100, 3, hidden=True), Disguise("moved", "b")),
+        Heard(heard("l", 100, 3, hidden=False)),
+    )
+    plain, paired = _linked(split, cosine), _linked(split, align_pairs(split))
+    unpaired = _linked(split, align_unpaired(split, rng=np.random.default_rng(1)))
+    assert unpaired > plain + 0.1
+    assert unpaired > paired - 0.15

@@ -31,6 +31,9 @@ def attack(
     disguises: int = typer.Option(
         5, min=1, metavar="K", help="How often they disguise each enrolled utterance; 1 as in VoicePrivacy."
     ),
+    no_pairs: bool = typer.Option(
+        False, "--no-pairs", help="The aligned attacker does not know which training utterance became which."
+    ),
     lengths: str = typer.Option("1", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
     seed: int = typer.Option(1, help="Chooses the split into enrolment and trial."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
@@ -75,6 +78,7 @@ def attack(
             seed=seed,
             compare=compare,
             as_norm=as_norm,
+            alignment="no pairs" if no_pairs else "pairs",
             watch=lambda _: tick(1),
         )
     show.failures(found.failures)

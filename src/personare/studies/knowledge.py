@@ -142,11 +142,13 @@ def attack(
     seed: int = 1,
     compare: Literal["plda", "cosine"] = "plda",
     as_norm: int = 0,
+    alignment: Literal["pairs", "no pairs"] = "pairs",
     watch: Callable[[Any], None] = lambda _: None,
 ) -> Campaign:
     """Hear everything, learn what may be learnt, and count every attacker's successes.
 
-    ``compare`` and ``as_norm`` are for attackers who learn; the others have nothing but the cosine.
+    ``compare`` and ``as_norm`` are for attackers who learn; the others have nothing but the cosine. ``alignment`` says
+    whether the aligned attacker knows which utterance became which.
     """
     heard = {
         name: hear(sounds, listening.works[name], engine=engine, watch=watch)
@@ -158,7 +160,7 @@ def attack(
     outcomes = []
     for level in levels:
         sides = _sides(level, heard, listening)
-        scorer = Attacker(level.value, compare=compare, as_norm=as_norm).scorer(sides)
+        scorer = Attacker(level.value, compare=compare, as_norm=as_norm, alignment=alignment).scorer(sides)
         failed = sum(len(part.failures) for name, part in heard.items() if name.startswith(("trial", "enrolment")))
         enroll, trial = sides.enroll.embeddings, sides.test.embeddings
         outcomes.append(
