@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from personare.attackers.trained import refuse_teachers
 from personare.core.errors import PersonareError
+from personare.listeners import ctc_settings
+from personare.pseudospeakers import pseudospeaker
 from personare.studies.study.chosen import Assault, Hiding
 from personare.studies.study.schema import Study
 from personare.studies.study.speech import Speech
@@ -27,9 +29,12 @@ def speech_problems(study: Study, speech: Speech, ways: list[Hiding], foes: list
         yield f"{len(enrolled & tested)} speakers are enrolled and tested; an attack needs at least 2 of them"
         return
     yield from _one_sided(study, speech)
-    yield from _lengths(study, speech)
-    yield from _people(study, speech)
-    yield from _training(study, speech, ways, foes)
+    if not study.possible_only:
+        yield from (*_lengths(study, speech), *_people(study, speech))
+    elif not any((_counts(speech, TRIAL) >= length).sum() >= 2 for length in study.conversations):
+        yield from _lengths(study, speech)
+    yield from _training(speech, ways, foes)
+    yield from _teaching(study, speech)
     yield from _overlaps(speech)
     for foe in foes:
         try:
@@ -95,7 +100,7 @@ def _people(study: Study, speech: Speech) -> Iterator[str]:
         yield f"populations: {smaller[0]} is no more than the {enrolled} enrolled speakers; measure it with people"
 
 
-def _training(study: Study, speech: Speech, ways: list[Hiding], foes: list[Assault]) -> Iterator[str]:
+def _training(speech: Speech, ways: list[Hiding], foes: list[Assault]) -> Iterator[str]:
     """Whoever learns needs speech of other people."""
     learners = speech.of(TRAIN)["speaker"].n_unique()
     give = "name a part with parts: {train: ...}, or set speakers aside with train: NUMBER"
@@ -107,9 +112,35 @@ def _training(study: Study, speech: Speech, ways: list[Hiding], foes: list[Assau
         for way in ways:
             if way.kind == "vectors":
                 yield f"anonymizer '{way.label}' learns voices from training speech, and there is none; {give}"
-    taught = [label for label, choice in study.ears.items() if choice.listener == "ctc"]
-    if taught and (learners < LEAST_LEARNT_FROM or "text" not in speech.frame.columns):
-        yield f"listener '{taught[0]}' is taught from training speech with text, and there is none; {give}"
+        return
+    yield from _pools(speech, ways)
+
+
+def _teaching(study: Study, speech: Speech) -> Iterator[str]:
+    """A recognizer that the study trains needs speech with text, of enough people to hold some out."""
+    taught = {label: choice for label, choice in study.ears.items() if choice.listener == "ctc"}
+    learners = speech.of(TRAIN)["speaker"].n_unique()
+    for label, choice in taught.items():
+        where = f"listener '{label}' is taught from the train part"
+        if "text" not in speech.frame.columns:
+            yield f"{where}, and nobody wrote down what was said there"
+        with contextlib.suppress(PersonareError):  # settings that cannot be read are named by another check
+            need = ctc_settings.chosen(choice.config).held_out.speakers + LEAST_LEARNT_FROM
+            if learners < need:
+                yield f"{where}: {need} speakers are needed (held-out ones included), there are {learners}"
+
+
+def _pools(speech: Speech, ways: list[Hiding]) -> Iterator[str]:
+    """A generator needs so many voices of each gender."""
+    people = speech.of(TRAIN).unique("speaker")
+    genders = people["gender"] if "gender" in people.columns else people["speaker"].replace_strict({}, default="")
+    fewest = int(genders.value_counts()["count"].min() or 0)  # type: ignore[arg-type]
+    for way in ways:
+        if way.kind != "vectors":
+            continue
+        need = getattr(pseudospeaker(way.recipe.method, **way.recipe.parameters), "fewest", 0) or 0
+        if need > fewest:
+            yield f"anonymizer '{way.label}' needs {need} train speakers of each gender, there are {fewest}"
 
 
 def _overlaps(speech: Speech) -> Iterator[str]:
@@ -124,6 +155,8 @@ def _overlaps(speech: Speech) -> Iterator[str]:
 def speech_notes(study: Study, speech: Speech) -> Iterator[str]:
     """Say who is left out of what, and what numbers will rest on."""
     yield from speech.notes
+    if study.possible_only:
+        yield from (f"left out: {line}" for line in (*_lengths(study, speech), *_people(study, speech)))
     trial = _counts(speech, TRIAL)
     for length in study.conversations:
         short = int((trial < length).sum())

@@ -22,7 +22,7 @@ from personare.studies.recipe import Level, Recipe
 from personare.studies.study.schema import ORIGINAL, AttackerChoice, Study
 
 Kind = Literal["none", "sound", "vectors"]
-Who = Literal["owner", "attacker", "training", "calibration"]
+Who = Literal["owner", "attacker", "training", "calibration", "system"]
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,8 @@ def key_of(study: Study, who: Who, draw: int = 1) -> Key:
         return key_of(study, who).child(str(draw))
     owner = Key.from_seed(study.seed).child("study", "owner")
     attacker = Key.from_seed(study.seed).child("study", "attacker")
-    keys = {"owner": owner, "attacker": attacker, "training": attacker.child("training")}
+    system = Key.from_seed(study.seed).child("study", "system")  # what all who know the system share
+    keys = {"owner": owner, "attacker": attacker, "training": attacker.child("training"), "system": system}
     return keys.get(who) or attacker.child("calibration")
 
 

@@ -105,8 +105,8 @@ class Graph:
             "scorer": assault.scorer,
         }
         for length in self.study.conversations if family in PER_LENGTH else (1,):
-            if family == "single" and not _crowd(speech, swap, length):
-                continue  # said by check: no two conversations of that length
+            if not _enough(speech, family, swap, length):
+                continue  # said by check: nobody has so many utterances
             ask = self._ask(speech, way, assault, family, metrics, length)
             told = f", L = {length}" if family in PER_LENGTH else ""
             label = f"measure {speech.label} {way.label} {assault.label}: {family}{told}"
@@ -161,7 +161,8 @@ class Graph:
             pool = HearJob(f"hear {speech.label} {TRAIN} by {ear.partition(':')[0]}", speech.of(TRAIN), ear)
             recipe = replace(way.recipe, level="utterance") if who == "training" else way.recipe
             label = f"invent {speech.label} {role} by {way.label} ({who})"
-            job = InventJob(label, original, pool, recipe, key_of(self.study, who, draw))
+            keys = (key_of(self.study, who, draw), key_of(self.study, "system"))
+            job = InventJob(label, original, pool, recipe, *keys)
         else:
             hidden = hide_job(self.study, speech, role, way, who, draw)
             job = HearJob(f"{original.label}, hidden by {way.label} ({who})", speech.of(role), ear, hidden)
@@ -211,10 +212,10 @@ def _fits(assault: Assault, family: str, way: Hiding) -> bool:
     return family != "inference" or (assault.knowledge.needs_training and way.kind != "none")
 
 
-def _crowd(speech: Speech, swap: bool, length: int) -> bool:
-    """Whether anybody has two conversations of this length in the crowd."""
+def _enough(speech: Speech, family: str, swap: bool, length: int) -> bool:
+    """Whether two people have a conversation of this length, or two of them for Singling Out."""
     counts = speech.of(ENROLMENT if swap else TRIAL)["speaker"].value_counts()["count"]
-    return bool((counts >= 2 * length).sum() >= 2)
+    return bool((counts >= (2 * length if family == "single" else length)).sum() >= 2)
 
 
 def _before(job: Any) -> Iterator[Any]:

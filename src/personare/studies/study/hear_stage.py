@@ -84,13 +84,17 @@ class HearJob:
 
 @dataclass(frozen=True, eq=False)
 class InventJob(WholeStage):
-    """Invent the vectors of ``original``'s utterances by a generator that is fitted on ``pool``."""
+    """Invent the vectors of ``original``'s utterances by a generator that is fitted on ``pool``.
+
+    ``system`` is the key of the fit, the same for all who know the system; ``key`` draws the pseudo-voices.
+    """
 
     label: str
     original: HearJob
     pool: HearJob
     recipe: Recipe
     key: Key
+    system: Key
 
     @cached_property
     def stage(self) -> Stage:
@@ -100,6 +104,7 @@ class InventJob(WholeStage):
             "parameters": file_marks(dict(self.recipe.parameters)),
             "level": self.recipe.level,
             "draw": mark_of(self.key),
+            "fit": mark_of(self.system),
         }
         return Stage("invent", self.label, facts, (self.original.stage, self.pool.stage))
 
@@ -107,7 +112,7 @@ class InventJob(WholeStage):
         """The work, for any process."""
         own, pool = (store.place(job.stage) / VECTORS for job in (self.original, self.pool))
         genders = tuple(_genders(self.original.frame) | _genders(self.pool.frame))
-        return InventWork(own, pool, genders, self.recipe, self.key, store.place(self.stage) / VECTORS)
+        return InventWork(own, pool, genders, self.recipe, self.key, self.system, store.place(self.stage) / VECTORS)
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,7 @@ class InventWork:
     genders: tuple[tuple[str, str], ...]
     recipe: Recipe
     key: Key
+    system: Key
     target: Path
 
     def __call__(self, item: str) -> int:
@@ -128,7 +134,7 @@ class InventWork:
         known = tuple(genders.get(s, "") for s in others.speakers)
         pool = Pool(others.vectors, known if any(known) else (), others.speakers).people()
         recipe = pseudospeaker(self.recipe.method, **self.recipe.parameters)
-        fitted = recipe.fit(pool, rng=rng_for(self.key, "fit"))
+        fitted = recipe.fit(pool, rng=rng_for(self.system, "fit"))
         means = _means(own)
         invented = np.empty_like(own.vectors)
         for row, (utterance, speaker) in enumerate(zip(own.ids, own.speakers, strict=True)):

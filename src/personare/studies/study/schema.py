@@ -163,6 +163,7 @@ class Study:
     people : sizes of the crowd, N; without: steps up to everybody.
     populations : sizes beyond the corpus for which linkability is foretold.
     repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
+    possible_only : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
     clips : utterances whose sound goes into the report.
     """
 
@@ -177,6 +178,7 @@ class Study:
     populations: tuple[int, ...] = ()
     repetitions: int = 5
     rank_tests: int = 100
+    possible_only: bool = False
     seed: int = 1
     clips: int = 3
     bounds: tuple[Bound, ...] = ()
