@@ -1,8 +1,8 @@
 """The default ear for words: Moonshine tiny (English), run by onnxruntime on a CPU, offline.
 
 An encoder turns 16 kHz samples into frames of 24 ms; a decoder writes one word piece after the other (the likeliest
-each time), until it says it is done or has written more than anybody could have said in that time. Utterances are heard
-one by one, not padded to a common length: the weights are 8-bit with a scale per input, so padding would change words.
+each time), until it says it is done or has written more than anybody could have said in that time. A batch is written
+down several utterances at a time, and each is heard as if it were alone (``moonshine_decoding``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import WeightsError
 from personare.core.weights import files_of
+from personare.listeners.moonshine_decoding import END, decode
 from personare.listeners.windows import is_silent, windows_at_quiet_points
 
 if TYPE_CHECKING:
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
 
 RATE_HZ = 16_000
 SHORTEST_S = 0.1  # two encoder frames; nothing shorter is a word
-_START, _END = 1, 2
 _FIRST_SPECIAL = 32_000  # the vocabulary's last 768 entries are marks, not text
-_HEADS, _HEAD_WIDTH = 8, 36
 
 
 @dataclass(frozen=True)
@@ -39,17 +38,21 @@ class Moonshine:
     ----------
     tokens_per_s, spare_tokens : at most tokens_per_s * t + spare_tokens word pieces are written for t seconds.
     window_s : longer speech is cut at quiet points into windows of at most this many seconds.
+    rows : how many windows are written down together; changes the speed, not the words.
     threads : processor threads the model may use.
     """
 
     tokens_per_s: float = 6.5
     spare_tokens: int = 8
     window_s: float = 24.0
+    rows: int = 8
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if not (self.tokens_per_s > 0 and self.spare_tokens >= 0 and self.window_s >= 1 and self.threads >= 1):
-            raise ValueError(f"tokens_per_s > 0, spare_tokens >= 0, window_s >= 1, threads >= 1; not {self}")
+        if not (self.tokens_per_s > 0 and self.spare_tokens >= 0 and self.window_s >= 1):
+            raise ValueError(f"tokens_per_s > 0, spare_tokens >= 0, window_s >= 1; not {self}")
+        if not (self.rows >= 1 and self.threads >= 1):
+            raise ValueError(f"rows >= 1, threads >= 1; not {self}")
 
     @property
     def fingerprint(self) -> str:
@@ -59,57 +62,21 @@ class Moonshine:
 
     def __call__(self, batch: Sequence[Audio]) -> list[str]:
         """Transcribe each Audio; any sample rate is resampled to 16 kHz first."""
-        return [self._transcribe(resample(audio, RATE_HZ)) for audio in batch]
+        windows = [self._windows(resample(audio, RATE_HZ)) for audio in batch]
+        each = [samples for own in windows for samples in own]
+        most = [int(self.tokens_per_s * len(samples) / RATE_HZ) + self.spare_tokens for samples in each]
+        texts = iter([_text(tokens, _pieces()) for tokens in decode(each, most, rows=self.rows, threads=self.threads)])
+        return [" ".join(text for text in [next(texts) for _ in own] if text) for own in windows]
 
-    def _transcribe(self, audio: Audio) -> str:
-        heard = []
-        for window in windows_at_quiet_points(audio, longest_s=self.window_s):
-            if window.duration_s < SHORTEST_S or is_silent(window):
-                continue
-            heard.append(_text(self._tokens(window.samples), _model(self.threads)[2]))
-        return " ".join(text for text in heard if text)
-
-    def _tokens(self, samples: NDArray[np.float32]) -> list[int]:
-        """Decode greedily, keeping the attention's keys and values between steps."""
-        encoder, decoder, _ = _model(self.threads)
-        mask = np.ones((1, len(samples)), np.int64)  # in samples for the decoder too, which thins it out itself
-        frames = encoder.run(None, {"input_values": samples[None], "attention_mask": mask})[0]
-        fixed = {"encoder_attention_mask": mask, "encoder_hidden_states": frames}
-        names = [output.name for output in decoder.get_outputs()][1:]
-        past = {_past(name): np.zeros((1, _HEADS, 0, _HEAD_WIDTH), np.float32) for name in names}
-        tokens: list[int] = []
-        for step in range(int(self.tokens_per_s * len(samples) / RATE_HZ) + self.spare_tokens):
-            inputs = {"input_ids": np.array([[tokens[-1] if tokens else _START]], np.int64)}
-            logits, *present = decoder.run(None, fixed | inputs | past | {"use_cache_branch": np.array([step > 0])})
-            best = int(logits[0, -1].argmax())
-            if best == _END:
-                break
-            tokens.append(best)
-            for name, value in zip(names, present, strict=True):
-                if step == 0 or ".decoder." in name:  # the encoder's keys come with the first step only
-                    past[_past(name)] = value
-        return tokens
+    def _windows(self, audio: Audio) -> list[NDArray[np.float32]]:
+        """Cut long speech; leave out what is silent or too short to be a word."""
+        windows = windows_at_quiet_points(audio, longest_s=self.window_s)
+        return [w.samples for w in windows if w.duration_s >= SHORTEST_S and not is_silent(w)]
 
 
-def _past(name: str) -> str:
-    return name.replace("present", "past_key_values", 1)
-
-
-@lru_cache(maxsize=2)
-def _model(threads: int) -> tuple[Any, Any, tuple[bytes, ...]]:
-    """Load encoder, decoder and word pieces once a process."""
-    import onnxruntime
-
-    files = files_of("moonshine")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    encoder, decoder = (
-        onnxruntime.InferenceSession(files[name], options, providers=["CPUExecutionProvider"])
-        for name in ("encoder_model.ort", "decoder_model_merged.ort")
-    )
-    return encoder, decoder, read_pieces(files["tokenizer.bin"])
+@lru_cache(maxsize=1)
+def _pieces() -> tuple[bytes, ...]:
+    return read_pieces(files_of("moonshine")["tokenizer.bin"])
 
 
 def read_pieces(path: Path) -> tuple[bytes, ...]:
@@ -132,5 +99,5 @@ def read_pieces(path: Path) -> tuple[bytes, ...]:
 
 def _text(tokens: list[int], pieces: tuple[bytes, ...]) -> str:
     """Join word pieces; U+2581 stands for a space."""
-    joined = b"".join(pieces[t] for t in tokens if _END < t < _FIRST_SPECIAL)
+    joined = b"".join(pieces[t] for t in tokens if END < t < _FIRST_SPECIAL)
     return " ".join(joined.decode("utf-8", errors="replace").replace("\u2581", " ").split())
