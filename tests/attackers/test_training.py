@@ -15,7 +15,7 @@ import pytest
 from conftest import hum
 from personare.attackers import embedder
 from personare.attackers.scoring import unit_rows
-from personare.attackers.trained import Trained
+from personare.attackers.trained import Trained, taught_by
 from personare.attackers.training import augment, settings
 from personare.attackers.training.clips import clips_of, open_clips
 from personare.attackers.training.course import Course, prepare
@@ -123,7 +123,9 @@ def test_other_speech_or_settings_are_not_gone_on_with(hummers: Corpus, tmp_path
 def test_a_trained_ear_refuses_its_teachers(hummers: Corpus, tmp_path: Path) -> None:
     course = _course(hummers, dataclasses.replace(TINY, plan=Plan(steps=1, judge_every=1)))
     list(course.learn(tmp_path))
-    ear = Trained(course.finish(tmp_path).model)
+    assert taught_by(f"trained:{course.finish(tmp_path).model}") is taught_by("ecapa") is None
+    ear = Trained(course.finish(tmp_path, system="mcadams (alpha = 0.8)").model)
+    assert taught_by(f"trained:{ear.path}") == "mcadams (alpha = 0.8)"
     ear.check(["p7", "p8", "somebody"])
     with pytest.raises(LeakError, match="2 trial speakers are also in the training of this ear \\(first: 'p0'\\)"):
         ear.check(["p8", "p0", "p6"])

@@ -16,7 +16,7 @@ from personare.studies import knowledge
 from personare.studies.anonymize import anonymize
 from personare.studies.evaluate import read_pair
 from personare.studies.recipe import Recipe
-from personare.studies.train import open_course, sources_of, train_embedder
+from personare.studies.train import open_course, sources_of, system_of, train_embedder
 
 RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
 STEPS = 300
@@ -30,10 +30,11 @@ def _some(shared: Path, part: str, *, speakers: int, each: int) -> Corpus:
     return Corpus(frame.group_by("speaker", maintain_order=True).head(each))
 
 
-def _trained(corpus: Corpus, folder: Path, attacked: list[str]) -> str:
+def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: str | None) -> str:
     small = shipped("xvector")
     settings = dataclasses.replace(small, plan=dataclasses.replace(small.plan, steps=STEPS, patience=0))
-    done = train_embedder(open_course(corpus, settings, attacked=attacked), folder, sources=sources_of(corpus))
+    course = open_course(corpus, settings, attacked=attacked)
+    done = train_embedder(course, folder, sources=sources_of(corpus), system=system)
     assert done.eer.value < done.first_eer - 0.03, "held-out people are told apart better than before"
     return f"trained:{done.finished.model}"
 
@@ -56,10 +57,21 @@ def test_informed_training_lowers_the_error_by_a_clear_margin(
     anonymize(others, tmp_path / "others", own, engine=engine, names="keep")
     pairs, recipe, _ = read_pair(tmp_path / "trials", tmp_path / "hidden", None)
     found = {}
-    for name, corpus in (("lazy", others), ("informed", Corpus.load(tmp_path / "others" / "manifest.parquet"))):
-        ear = _trained(corpus, tmp_path / name, trials.speakers)
-        heard = knowledge.plan(pairs, [Knowledge.LAZY_INFORMED], recipe=recipe, embedder=ear)
-        (outcome,) = knowledge.attack(pairs, [Knowledge.LAZY_INFORMED], heard, engine=engine).outcomes
-        found[name] = outcome.findings[0].estimate
+    hidden = Corpus.load(tmp_path / "others" / "manifest.parquet")
+    levels = {Knowledge.LAZY_INFORMED: others, Knowledge.INFORMED: hidden}
+    for level, corpus in levels.items():
+        system = system_of(tmp_path / "others") if corpus is hidden else None
+        ear = _trained(corpus, tmp_path / level.value, trials.speakers, system)
+        heard = knowledge.plan(pairs, [level], recipe=recipe, embedder=ear, disguises=1)
+        (outcome,) = knowledge.attack(pairs, [level], heard, engine=engine).outcomes
+        found["informed" if corpus is hidden else "lazy"] = outcome.findings[0].estimate
     assert found["informed"].value < found["lazy"].value - 0.04, f"{found}"
     assert found["informed"].high < found["lazy"].low + 0.03, f"the intervals are nearly apart: {found}"
+
+
+@pytest.mark.models
+def test_an_anonymized_folder_says_which_system_made_it(small_corpus: Path, tmp_path: Path) -> None:
+    assert system_of(small_corpus) is None and system_of(small_corpus / "manifest.parquet") is None
+    anonymize(Corpus.load(small_corpus / "manifest.parquet"), tmp_path / "hidden", RECIPE, engine=engine_for(1))
+    own = dataclasses.replace(RECIPE, level="utterance")
+    assert system_of(tmp_path / "hidden") == own.system == "mcadams (alpha = [0.5, 0.9])"
