@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from personare.core.audio import probe
 from personare.core.errors import TargetError
 from personare.core.tables import Scores
-from personare.engine import Engine, Here, Pool, Result
+from personare.engine import Engine, Here, Pool, Result, engine_named
 from personare.metrics import CARDS
 from personare.studies.study.chosen import key_of
 from personare.studies.study.folder import COLUMNS
@@ -180,3 +181,11 @@ def test_no_file_holds_a_key(ran: Ran, place: Path) -> None:
         if path.is_file():
             found = path.read_bytes()
             assert not any(s in found or s.hex().encode() in found for s in secrets), path
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs the extra 'ray'")
+def test_a_ray_cluster_gives_the_same_files(place: Path, ran: Ran) -> None:
+    write_study(place)
+    again = go(place / "study.yaml", "ray", engine=engine_named("ray", 2))
+    assert content(again.outcome.folder) == content(go(place / "study.yaml", "run", resume=True).outcome.folder)

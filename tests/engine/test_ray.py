@@ -1,0 +1,42 @@
+"""Ray keeps the pool's promises on a real local cluster: one Result per item, order as asked, failures as rows."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from personare.core.errors import MissingExtraError, UnknownNameError
+from personare.engine import Here, engine_named
+
+INSTALLED = importlib.util.find_spec("ray") is not None
+
+
+def halved(number: int) -> float:
+    """Work that fails on odd numbers."""
+    if number % 2:
+        raise ValueError(f"{number} is odd")
+    return number / 2
+
+
+@pytest.mark.skipif(INSTALLED, reason="the extra 'ray' is installed here")
+def test_without_the_extra_it_is_one_line() -> None:
+    with pytest.raises(MissingExtraError, match=r"pip install 'personare\[ray\]'"):
+        engine_named("ray", 2)
+
+
+def test_an_unknown_engine_is_one_line() -> None:
+    with pytest.raises(UnknownNameError, match="no engine 'rai'; did you mean 'ray'"):
+        engine_named("rai", 1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not INSTALLED, reason="needs the extra 'ray'")
+def test_a_local_cluster_gives_what_this_process_gives() -> None:
+    items = list(range(30))
+    engine = engine_named("ray", 2)
+    assert list(engine.map(halved, items)) == list(Here().map(halved, items))
+    unordered = sorted(engine.map(halved, items, ordered=False), key=lambda result: result.index)
+    assert unordered == list(Here().map(halved, items))
+    failed = [result for result in unordered if not result.ok]
+    assert len(failed) == 15 and failed[0].error == "ValueError: 1 is odd"
