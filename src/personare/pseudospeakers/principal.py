@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from personare.core.errors import ConfigError
 from personare.pseudospeakers.mixture import Mixture, fit_mixture
 from personare.pseudospeakers.recipe import Asked, PerGender
-from personare.pseudospeakers.unlike import draw_unlike, strangers
+from personare.pseudospeakers.unlike import DrawnUnlike, strangers
 
 Floats = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ class PrincipalMixture(PerGender[PrincipalVoices]):
 
 
 @dataclass(frozen=True)
-class DissimilarPrincipalMixture(PrincipalMixture):
+class DissimilarPrincipalMixture(DrawnUnlike[PrincipalVoices], PrincipalMixture):
     """As O1, drawn again until the voice is unlike the speaker's (O1c1).
 
     Parameters
@@ -94,26 +94,3 @@ class DissimilarPrincipalMixture(PrincipalMixture):
     """
 
     name: ClassVar[str] = "o1c1"
-    dissimilar: ClassVar[bool] = True
-
-    limit: float | None = None
-    tries: int = 1000
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_limit(self.name, self.limit, self.tries)
-
-    def invent(self, asked: Asked[PrincipalVoices]) -> Floats:
-        """Draw until the voice is unlike the speaker's."""
-        limit = asked.voices.strangers if self.limit is None else self.limit
-        return draw_unlike(
-            lambda count: asked.voices.draw(count, asked.rng), asked.vector, limit=limit, tries=self.tries
-        )
-
-
-def check_limit(name: str, limit: float | None, tries: int) -> None:
-    """Refuse limits that are no cosine, and no tries at all."""
-    if limit is not None and not -1 <= limit <= 1:
-        raise ConfigError(f"{name}: limit is a cosine within -1..1, not {limit}")
-    if tries < 1:
-        raise ConfigError(f"{name}: tries must be at least 1, not {tries}")

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
 from personare.pseudospeakers.mixture import Mixture, fit_mixture
-from personare.pseudospeakers.principal import check_limit
 from personare.pseudospeakers.recipe import Asked, PerGender
-from personare.pseudospeakers.unlike import draw_unlike, strangers
+from personare.pseudospeakers.unlike import DrawnUnlike, strangers
 
 Floats = NDArray[np.float64]
 
@@ -138,7 +137,7 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
 
 
 @dataclass(frozen=True)
-class CheckedProjectedMixture(ProjectedMixture):
+class CheckedProjectedMixture(DrawnUnlike[ProjectedVoices], ProjectedMixture):
     """As RP + GMM, drawn again until the voice is unlike the speaker's (RP + GMM + SC).
 
     Parameters
@@ -148,18 +147,3 @@ class CheckedProjectedMixture(ProjectedMixture):
     """
 
     name: ClassVar[str] = "rp_gmm_sc"
-    dissimilar: ClassVar[bool] = True
-
-    limit: float | None = None
-    tries: int = 1000
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_limit(self.name, self.limit, self.tries)
-
-    def invent(self, asked: Asked[ProjectedVoices]) -> Floats:
-        """Draw until the voice is unlike the speaker's."""
-        limit = asked.voices.strangers if self.limit is None else self.limit
-        return draw_unlike(
-            lambda count: asked.voices.draw(count, asked.rng), asked.vector, limit=limit, tries=self.tries
-        )

@@ -60,6 +60,9 @@ class Recipe(ABC, Generic[V]):
 
     gender: Wish = "same"
 
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+
     @abstractmethod
     def fit(self, pool: Pool, *, rng: np.random.Generator) -> Fitted[V]:
         """Learn from a pool; too few voices in it is an error."""
