@@ -54,6 +54,7 @@ def _join() -> None:
         metrics,
         models,
         pseudospeakers,
+        report,
         score,
         stream,
         study,
@@ -70,6 +71,7 @@ def _join() -> None:
     app.command("fit-targets", rich_help_panel=hide)(targets.fit_targets)
     app.command(rich_help_panel=prove)(evaluate.evaluate)
     app.add_typer(study.app, name="study", rich_help_panel=prove)
+    app.add_typer(report.app, name="report", rich_help_panel=prove)
     app.command(rich_help_panel=prove)(attack.attack)
     app.command(rich_help_panel=prove)(infer.infer)
     app.command(rich_help_panel=prove)(listen.listen)

@@ -9,9 +9,12 @@ from typing import Any
 from personare.core.errors import PersonareError
 from personare.core.files import atomic_path
 from personare.core.findings import Finding
-from personare.reports.figures import COLOURS, INK, drawing
+from personare.reports.blocks import Figure
+from personare.reports.figures import COLOURS, GREY, INK, MARKERS, PANEL_IN, drawing, drawn, spread
+from personare.reports.wording import number
 
-PANEL_IN = (3.6, 3.4)
+SMALL_IN = (3.6, 3.4)
+FEW = 5
 FORECAST = "population_linkability"
 
 
@@ -24,10 +27,11 @@ def save_curves(findings: Sequence[Finding], path: Path, *, title: str, paper_ch
         raise PersonareError(f"{path}: nothing to draw")
     lengths = sorted({int(f.conditions["L"]) for f in findings})
     attackers = list(dict.fromkeys(str(f.conditions["attacker"]) for f in findings))
-    with drawing(0.6 + PANEL_IN[0] * len(lengths), PANEL_IN[1] + 0.5, columns=len(lengths)) as (figure, axes):
+    with drawing(0.6 + SMALL_IN[0] * len(lengths), SMALL_IN[1] + 0.5, columns=len(lengths)) as (figure, axes):
         for axis, length in zip(axes, lengths, strict=True):
             here = [f for f in findings if f.conditions["L"] == length]
-            _panel(axis, here, attackers, length, paper_chance)
+            _panel(axis, here, attackers, paper_chance)
+            axis.set_title(f"L = {length}")
         axes[0].set_ylabel(f"{title}, %")
         named = {label: line for axis in axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)}
         figure.legend(named.values(), named.keys(), frameon=False, fontsize=8, loc="outside lower center", ncols=4)
@@ -35,16 +39,67 @@ def save_curves(findings: Sequence[Finding], path: Path, *, title: str, paper_ch
             figure.savefig(part, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
-def _panel(axis: Any, findings: Sequence[Finding], attackers: list[str], length: int, paper: float | None) -> None:
+def curve_figure(
+    findings: Sequence[Finding], *, attackers: Sequence[str], grey: str = "", name: str, title: str
+) -> Figure:
+    """Draw one L: a curve per attacker with its name at its end; the attacker called ``grey`` is the comparison."""
+    with drawing(PANEL_IN, 3.8) as (figure, axes):
+        axis, there = axes[0], {str(f.conditions["attacker"]) for f in findings}
+        shown = [who for who in attackers if who in there]
+        _panel(axis, findings, list(attackers), None, grey=grey)
+        axis.set_title(title)
+        axis.set_ylabel(f"{findings[0].metric.title}, %")
+        _end_labels(axis, findings, shown, list(attackers), grey)
+        words = "; ".join(f"{who}: {_told([f for f in findings if f.conditions['attacker'] == who])}" for who in shown)
+        return drawn(figure, name=name, alt=f"{title}, {findings[0].metric.title} over the number of people. {words}.")
+
+
+def _told(findings: Sequence[Finding]) -> str:
+    """Say where a curve begins and ends."""
+    ends = [findings[0], findings[-1]] if len(findings) > 1 else findings
+    return " to ".join(f"{number(f.estimate.value, '%')} of N = {f.conditions['N']:,}" for f in ends)
+
+
+def _end_labels(axis: Any, findings: Sequence[Finding], shown: list[str], attackers: list[str], grey: str) -> None:
+    """Name every curve at its right end, and the line of guessing, moved apart where they would overlap."""
+    last = {who: [f for f in findings if f.conditions["attacker"] == who][-1] for who in shown}
+    ends = [(who, 100 * f.estimate.value, _colour(who, attackers, grey)) for who, f in last.items()]
+    chance = [(int(f.conditions["N"]), f.chance_level) for f in findings if f.chance_level is not None]
+    if chance:
+        ends.append(("guessing", 100 * float(max(chance)[1]), INK))
+    places = spread([y for _, y, _ in ends], least=7.0, low=0.0, high=100.0)
+    for (who, y, colour), place in zip(ends, places, strict=True):
+        axis.annotate(
+            who,
+            (1.0, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(1.02, place),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            fontsize=9,
+            color=INK if colour == GREY else colour,
+            annotation_clip=False,
+        )
+
+
+def _colour(who: str, attackers: list[str], grey: str) -> str:
+    return GREY if who == grey else COLOURS[attackers.index(who) % len(COLOURS)]
+
+
+def _panel(
+    axis: Any, findings: Sequence[Finding], attackers: list[str], paper: float | None, *, grey: str = ""
+) -> None:
     """Draw the curves of all attackers at one L, with their intervals, over a logarithmic N."""
     for name in attackers:
         mine = [f for f in findings if f.conditions["attacker"] == name]
-        colour = COLOURS[attackers.index(name) % len(COLOURS)]
+        if not mine:
+            continue
+        colour, marker = _colour(name, attackers, grey), MARKERS[attackers.index(name) % len(MARKERS)]
         measured = [f for f in mine if f.metric.name != FORECAST]
-        _curve(axis, measured, colour, label=name)
+        _curve(axis, measured, colour, label=name, marker=marker)
         if len(measured) < len(mine):
             ends = [f for f in mine if f.metric.name == FORECAST]
-            _curve(axis, measured[-1:] + ends, colour, label=f"{name}, forecast", line=":")
+            _curve(axis, measured[-1:] + ends, colour, label=f"{name}, forecast", line=":", marker=marker)
     chance = sorted({(int(f.conditions["N"]), float(f.chance_level)) for f in findings if f.chance_level is not None})
     if chance:
         axis.plot(
@@ -59,7 +114,6 @@ def _panel(axis: Any, findings: Sequence[Finding], attackers: list[str], length:
         axis.axhline(100 * paper, color=INK, linestyle=(0, (1, 2)), linewidth=1.0, label="exp(-1), the paper's chance")
     _logarithmic(axis, [int(f.conditions["N"]) for f in findings])
     axis.set_ylim(-2, 102)
-    axis.set_title(f"L = {length}", fontsize=10)
     axis.set_xlabel("people N")
     axis.grid(alpha=0.25, linewidth=0.6)
 
@@ -69,15 +123,29 @@ def _logarithmic(axis: Any, people: Sequence[int]) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis.set_xscale("log")
-    if max(people) < 2000 * min(people):
-        axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if max(people) < 40 * min(people) else (1.0,)))
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    sizes = sorted(set(people))
+    if len(sizes) <= FEW:
+        axis.set_xticks(sizes, [_short(n, None) for n in sizes])
+        axis.xaxis.set_minor_locator(NullLocator())
+        return
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if max(people) < 40 * min(people) else (1.0,)))
+    axis.xaxis.set_major_formatter(FuncFormatter(_short))
     axis.xaxis.set_minor_locator(NullLocator())
 
 
-def _curve(axis: Any, findings: Sequence[Finding], colour: str, *, label: str, line: str = "-") -> None:
+def _short(value: float, _: object) -> str:
+    """Write 1,000 and 10 k, 5 M."""
+    for size, word in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if value >= size:
+            return f"{value / (1e3 if word == ' k' else size):,.0f}{word}"
+    return f"{value:,.0f}"
+
+
+def _curve(
+    axis: Any, findings: Sequence[Finding], colour: str, *, label: str, line: str = "-", marker: str = "o"
+) -> None:
     people = [int(f.conditions["N"]) for f in findings]
     values = [100 * f.estimate.value for f in findings]
-    axis.plot(people, values, color=colour, linestyle=line, marker="o", markersize=3, linewidth=1.6, label=label)
+    axis.plot(people, values, color=colour, linestyle=line, marker=marker, markersize=4, linewidth=1.8, label=label)
     low, high = [100 * f.estimate.low for f in findings], [100 * f.estimate.high for f in findings]
     axis.fill_between(people, low, high, color=colour, alpha=0.15, linewidth=0)

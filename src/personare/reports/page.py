@@ -1,4 +1,4 @@
-"""One self-contained HTML page from findings: verdict first, then numbers, a picture, and sounds to listen to.
+"""One self-contained HTML page from findings: verdict first, then numbers, pictures, and sounds to listen to.
 
 The page needs no network, no script and no second file; it follows the reader's light or dark setting and prints.
 """
@@ -7,67 +7,52 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from personare.core.audio import Audio, encode_flac
-from personare.core.files import write_text
+from personare.core.files import write_bytes, write_text
 from personare.core.findings import Finding
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A drawing: SVG text, what it shows in words (for those who cannot see it), and its caption."""
-
-    svg: str
-    alt: str
-    caption: str
-
-
-@dataclass(frozen=True)
-class Clip:
-    """One utterance to compare by ear: its title and its versions, (label, sound)."""
-
-    title: str
-    sounds: Sequence[tuple[str, Audio]]
+from personare.reports.blocks import Block, Facts, Figure, Gallery, Section, Table, Verdicts
+from personare.reports.figures import standalone
+from personare.reports.palette import variables
 
 
 @dataclass(frozen=True)
 class Page:
-    """Everything a report shows.
-
-    Parameters
-    ----------
-    verdicts : each risk as one sentence in plain words, the most important first.
-    notes : what was and was not measured, and what failed.
-    facts : name -> value, for the section that lets a reader repeat the work.
-    exposed : the most exposed speakers, (speaker, attacker, share of utterances linked).
-    """
+    """Everything a report shows, in the order of its sections; ``findings`` are all numbers behind it."""
 
     title: str
     subtitle: str
-    verdicts: Sequence[str]
-    findings: Sequence[Finding]
-    figures: Sequence[Figure] = ()
-    clips: Sequence[Clip] = ()
-    exposed: Sequence[tuple[str, str, float]] = ()
-    notes: Sequence[str] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    sections: Sequence[Section]
+    findings: Sequence[Finding] = ()
 
+    @property
+    def verdicts(self) -> list[str]:
+        """Every sentence about a risk."""
+        return [v.sentence for b in self.blocks() if isinstance(b, Verdicts) for v in b.verdicts]
 
-def number(value: float, unit: str = "") -> str:
-    """Write a number for people; percentages from shares.
+    @property
+    def facts(self) -> dict[str, str]:
+        """Everything that lets a reader repeat the work."""
+        return {name: value for b in self.blocks() if isinstance(b, Facts) for name, value in b.entries.items()}
 
-    >>> number(0.0731, "%"), number(1.5)
-    ('7.3 %', '1.5')
-    """
-    return f"{100 * value:.1f} %" if unit == "%" else f"{value:.3g}"
+    @property
+    def tables(self) -> list[Table]:
+        """All tables."""
+        return [block for block in self.blocks() if isinstance(block, Table)]
 
+    @property
+    def figures(self) -> list[Figure]:
+        """All pictures."""
+        return [figure for block in self.blocks() if isinstance(block, Gallery) for figure in block.figures]
 
-def condition(finding: Finding) -> str:
-    """Write a finding's conditions on one line, the attacker left out."""
-    return ", ".join(f"{name} = {value}" for name, value in finding.conditions.items() if name != "attacker")
+    def blocks(self) -> Iterator[Block]:
+        """Go through everything, from top to bottom."""
+        for section in self.sections:
+            yield from section.blocks
 
 
 def data_uri(audio: Audio) -> str:
@@ -83,13 +68,31 @@ def render(page: Page) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("personare.reports"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(number=number, condition=condition, data_uri=data_uri, svg=Markup)
-    return environment.get_template("report.html.j2").render(page=page)
+    environment.filters.update(data_uri=data_uri, svg=Markup)
+    colours = {"light": variables(dark=False), "dark": variables(dark=True)}
+    return environment.get_template("report.html.j2").render(page=page, **colours)
+
+
+def as_json(page: Page) -> str:
+    """Write title, facts and findings as JSON."""
+    rows: list[dict[str, Any]] = [finding.as_row() for finding in page.findings]
+    told = {"title": page.title, "facts": page.facts, "findings": rows}
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
 def save(page: Page, folder: Path) -> Path:
     """Write ``report.html`` and ``findings.json`` into ``folder``; give the page's path."""
     write_text(folder / "report.html", render(page))
-    rows = {"title": page.title, "facts": dict(page.facts), "findings": [f.as_row() for f in page.findings]}
-    write_text(folder / "findings.json", json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+    write_text(folder / "findings.json", as_json(page))
     return folder / "report.html"
+
+
+def save_figures(page: Page, folder: Path) -> list[Path]:
+    """Write every picture as SVG and PNG; gives their paths."""
+    written = []
+    for figure in page.figures:
+        path = folder / f"{figure.name}.svg"
+        write_text(path, standalone(figure.svg))
+        write_bytes(path.with_suffix(".png"), figure.png)
+        written += [path, path.with_suffix(".png")]
+    return written

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.core.files import atomic_path
-from personare.reports.figures import COLOURS, INK, drawing
+from personare.reports.blocks import Figure
+from personare.reports.figures import COLOURS, INK, PANEL_IN, drawing, drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 DET_TICKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 DET_ENDS = (0.0005, 0.9995)
+STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,20 +89,34 @@ def draw_det(axes: Any, pictures: Sequence[ScorePicture]) -> None:
 def draw_ece(axes: Sequence[Any], pictures: Sequence[ScorePicture]) -> None:
     """Draw ECE profiles against the prior and against its log-odds, as in figures 2 and 3 of the ZEBRA paper."""
     for panel, odds in zip(axes, (False, True), strict=True):
-        for i, (picture, colour) in enumerate(_coloured(pictures)):
-            x = np.log10(picture.priors / (1 - picture.priors)) if odds else picture.priors
-            if not i:
-                panel.plot(x, picture.zero_evidence, color=INK, lw=1.6, label="zero evidence")
-            panel.plot(x, picture.adversary, color=colour, lw=1.8, label=_zebra_label(picture))
-            panel.fill_between(x, picture.adversary, picture.zero_evidence, color=colour, alpha=0.08, lw=0)
-        label = "log10 odds of the prior" if odds else "prior of a target"
-        panel.set(xlabel=label, ylabel="empirical cross-entropy [bit]", ylim=(0, 1.03))
-        panel.grid(color=INK, alpha=0.12, lw=0.6)
-    axes[0].set_xlim(0, 1)
-    axes[1].set_xlim(-3, 3)
+        draw_profiles(panel, _coloured(pictures), odds=odds)
     axes[0].set_title("What the attacker still lacks (ECE)", loc="left")
     handles, labels = axes[1].get_legend_handles_labels()
     axes[1].figure.legend(handles, labels, loc="outside lower center", ncols=min(2, len(labels)), frameon=False)
+
+
+def draw_profiles(panel: Any, pictures: Sequence[tuple[ScorePicture, str]], *, odds: bool) -> None:
+    """Draw the ECE profiles of (picture, colour) pairs; the lower a profile, the more the attacker learns."""
+    for i, (picture, colour) in enumerate(pictures):
+        x = np.log10(picture.priors / (1 - picture.priors)) if odds else picture.priors
+        if not i:
+            panel.plot(x, picture.zero_evidence, color=INK, lw=1.6, label="zero evidence: nothing learnt")
+        style = STYLES[i % len(STYLES)]
+        panel.plot(x, picture.adversary, color=colour, lw=1.9, ls=style, label=_zebra_label(picture))
+        panel.fill_between(x, picture.adversary, picture.zero_evidence, color=colour, alpha=0.08, lw=0)
+    label = "log10 odds of the prior" if odds else "prior of a target"
+    panel.set(xlabel=label, ylabel="empirical cross-entropy [bit]", ylim=(0, 1.03), xlim=(-3, 3) if odds else (0, 1))
+    panel.grid(color=INK, alpha=0.12, lw=0.6)
+
+
+def profile_figure(pictures: Sequence[tuple[ScorePicture, str]], *, name: str, title: str) -> Figure:
+    """Draw the profiles of several methods against one attacker, (D_ECE, log10 l, tag) in the legend (ZEBRA fig. 3)."""
+    with drawing(PANEL_IN, 4.1) as (figure, axes):
+        draw_profiles(axes[0], pictures, odds=True)
+        axes[0].set_title(title)
+        figure.legend(loc="outside lower left", ncols=1, frameon=False, fontsize=9)
+        words = "; ".join(_zebra_label(picture) for picture, _ in pictures)
+        return drawn(figure, name=name, alt=f"{title}. ECE profiles, with (D_ECE, log10 l, tag): {words}.")
 
 
 def draw_histograms(axes: Any, picture: ScorePicture) -> None:

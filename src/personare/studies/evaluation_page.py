@@ -2,62 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from personare.core.audio import read_mono
 from personare.core.errors import AudioError
 from personare.core.findings import Finding
 from personare.reports.attack_figure import attack_figure
-from personare.reports.page import Clip, Page, number, save
+from personare.reports.blocks import Clip, Facts, Points, Section, Sounds, Table, Verdicts, Words
+from personare.reports.page import Page, save
+from personare.reports.verdicts import verdict
+from personare.reports.wording import interval, number
 from personare.studies.evaluate import UNPROTECTED, Evaluation
+from personare.studies.report.closing import WARNING
 
 CLIPS = 4
 MOST_EXPOSED = 5
-KNOWS = {
-    "unprotected": "Without any protection, an attacker who knows the original voices",
-    "ignorant": "After anonymization, an attacker who does not know that voices were changed",
-    "lazy-informed": "After anonymization, an attacker who knows the method but not the key",
-    "informed": "After anonymization, an attacker who has also learnt from other people what the method does",
-}
-
-
-def verdict(finding: Finding) -> str:
-    """Say a linkability finding as a sentence about what the attacker achieves."""
-    attacker, length = str(finding.conditions["attacker"]), finding.conditions["L"]
-    people = finding.conditions["N'"]
-    heard = "one utterance" if length == 1 else f"{length} utterances"
-    unit, estimate = finding.metric.unit, finding.estimate
-    guess = number(finding.chance_level or 0.0, unit)
-    apart = "distinguishable" if finding.differs_from_chance else "not distinguishable"
-    return (
-        f"{KNOWS.get(attacker, attacker)} and hears {heard} picks the right person out of {people} in "
-        f"{number(estimate.value, unit)} of cases ({number(estimate.low, unit)} to {number(estimate.high, unit)}); "
-        f"guessing would give {guess}: {apart} from chance."
-    )
+HEAD = ["attacker", "metric", "under", "value", "95 % interval", "chance", "differs from chance"]
 
 
 def page_of(evaluation: Evaluation, *, title: str) -> Page:
     """Lay out the page."""
-    findings = evaluation.findings
+    findings, facts = evaluation.findings, evaluation.facts
     links = [f for f in findings if f.metric.name == "linkability"]
     protected = [f for f in links if f.conditions["attacker"] != UNPROTECTED]
     unprotected = [f for f in links if f not in protected]
-    facts = evaluation.facts
+    said = Verdicts([verdict(f) for f in [*reversed(protected), *unprotected[:1]]])
+    sections = [
+        Section("verdict", "What an attacker could say", [said]),
+        Section("numbers", "The numbers", [_numbers(findings)]),
+        Section("picture", "The picture", [attack_figure(findings, panels=("linkability", "eer"))]),
+        *_exposed_section(evaluation),
+        Section("sounds", "Listen", [Words(WARNING, soft=True), Sounds(_clips(evaluation))]),
+        Section("notes", "What was measured, what was not", [Points(_notes(evaluation)), Points(_readings(findings))]),
+        Section("facts", "To repeat it", [Facts(facts)]),
+    ]
+    subtitle = f"{facts['speakers']} speakers, {facts['trial utterances']} trial utterances, {facts['method']}"
+    return Page(title, subtitle, sections, findings)
+
+
+def _numbers(findings: Sequence[Finding]) -> Table:
+    differs = {True: "yes", False: "no", None: "-"}
+    rows = [
+        [
+            str(f.conditions["attacker"]),
+            f.metric.title,
+            ", ".join(f"{name} = {value}" for name, value in f.conditions.items() if name != "attacker"),
+            number(f.estimate.value, f.metric.unit),
+            interval(f),
+            number(f.chance_level, f.metric.unit),
+            differs[f.differs_from_chance],
+        ]
+        for f in findings
+    ]
+    return Table("findings", "Every attacker, with intervals and the level of guessing", HEAD, rows, numbers=(3, 4, 5))
+
+
+def _notes(evaluation: Evaluation) -> list[str]:
     notes = list(evaluation.notes)
     if evaluation.failures:
         name, reason = evaluation.failures[0]
         notes.append(f"{len(evaluation.failures)} sounds could not be heard (first: {name}: {reason}).")
-    return Page(
-        title=title,
-        subtitle=f"{facts['speakers']} speakers, {facts['trial utterances']} trial utterances, {facts['method']}",
-        verdicts=[verdict(f) for f in [*reversed(protected), *unprotected[:1]]],
-        findings=findings,
-        figures=[attack_figure(findings, panels=("linkability", "eer"))],
-        clips=list(_clips(evaluation)),
-        exposed=_exposed(evaluation),
-        notes=notes,
-        facts=facts,
-    )
+    return notes
+
+
+def _readings(findings: Sequence[Finding]) -> list[str]:
+    """Say how each metric is read."""
+    cards = {f.metric.name: f.metric for f in findings}.values()
+    return [f"{card.title} [{card.cite}]: {card.reading} {card.caution}" for card in cards]
+
+
+def _exposed_section(evaluation: Evaluation) -> list[Section]:
+    rows = [[speaker, attacker, number(share, "%")] for speaker, attacker, share in _exposed(evaluation)]
+    head = ["speaker", "attacker", "utterances linked"]
+    table = Table("exposed", "Whom the strongest attacker links most often", head, rows, numbers=(2,))
+    return [Section("exposed", "The most exposed speakers", [table])] if rows else []
 
 
 def _exposed(evaluation: Evaluation) -> list[tuple[str, str, float]]:

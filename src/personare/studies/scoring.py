@@ -12,7 +12,7 @@ import numpy as np
 from personare.core.errors import MetricError
 from personare.core.seeding import Key, rng_for
 from personare.metrics.privacy.detection import error_curve
-from personare.metrics.privacy.summary import ScoreSummary, score_summary
+from personare.metrics.privacy.summary import ScoreSummary, score_summary, score_values
 from personare.metrics.privacy.zebra import ece_curve, tag
 from personare.reports.score_plots import ScorePicture
 from personare.studies.scores import TrialScores, read_scores
@@ -104,12 +104,17 @@ def picture_names(paths: Sequence[Path]) -> list[str]:
 
 def picture(found: ScoredFile, name: str) -> ScorePicture:
     """Gather what the pictures of one file show."""
-    t, n = found.scores.targets, found.scores.nontargets
+    return picture_of(found.scores, name)
+
+
+def picture_of(scores: TrialScores, name: str) -> ScorePicture:
+    """Gather what the pictures of one list of scores show."""
+    t, n = scores.targets, scores.nontargets
     errors = error_curve(t, n)
     kept = _visible(errors.miss, errors.false_alarm)
     priors = 1 / (1 + np.exp(-np.linspace(-8, 8, 321)))
     profile = ece_curve(t, n, priors=priors)
-    values = {f.metric.name: f.estimate.value for f in found.summary.findings}
+    values = score_values(t, n)
     return ScorePicture(
         name=name,
         miss=errors.miss[kept],
@@ -118,7 +123,7 @@ def picture(found: ScoredFile, name: str) -> ScorePicture:
         priors=priors,
         zero_evidence=profile.zero_evidence,
         adversary=profile.minimum,
-        zebra=(values["d_ece"], values["log10_l"], found.summary.tag),
+        zebra=(values["d_ece"], values["log10_l"], tag(values["log10_l"])),
         targets=t,
         nontargets=n,
     )

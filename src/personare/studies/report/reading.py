@@ -1,0 +1,139 @@
+"""Reading a run folder: findings, tables for pictures, sounds, the gate's outcome, failures and environment.
+
+Only the files that a run promises are read, never its stages; a file that is not there is a note in the report.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from personare.core.errors import TableError
+from personare.core.findings import Estimate, Finding, MetricCard
+from personare.core.tables import read_frame
+from personare.metrics import CARDS, card
+
+ESTIMATE = ("metric", "title", "value", "low", "high", "n", "chance", "differs_from_chance", "failed", "cite")
+PLAIN = (*ESTIMATE, "better", "unit", "other")
+ORIGINAL = "original"
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A file for pictures or sounds, and the conditions it holds under."""
+
+    kind: str
+    path: Path
+    conditions: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run, as its folder tells it; ``notes`` also name what could not be read."""
+
+    folder: Path
+    title: str
+    findings: tuple[Finding, ...]
+    artefacts: tuple[Artefact, ...]
+    gate: tuple[Mapping[str, Any], ...]
+    failures: tuple[tuple[str, str, str], ...]
+    environment: Mapping[str, Any]
+    study: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+    def of_kind(self, kind: str) -> list[Artefact]:
+        """Give the artefacts of one kind."""
+        return [artefact for artefact in self.artefacts if artefact.kind == kind]
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder; what is no run folder is one clear line."""
+    if not (folder / "findings.parquet").is_file():
+        raise TableError(
+            f"{folder}: is no run folder (it has no findings.parquet); make one with: personare study run STUDY.yaml"
+        )
+    findings = findings_of(read_frame(folder / "findings.parquet"), folder / "findings.parquet")
+    told = _json(folder / "findings.json", {})
+    listed, absent = _artefacts(folder)
+    notes = [*told.get("notes", ()), *(f"{name} is listed in artefacts.json, but is not there" for name in absent)]
+    return Run(
+        folder,
+        str(told.get("study") or folder.resolve().name),
+        tuple(findings),
+        tuple(listed),
+        tuple(_json(folder / "gate.json", [])),
+        tuple(_failures(folder / "failures.tsv")),
+        _json(folder / "environment.json", {}),
+        _json(folder / "study.json", {}),
+        tuple(dict.fromkeys(str(note) for note in notes)),
+    )
+
+
+def findings_of(frame: pl.DataFrame, path: Path) -> list[Finding]:
+    """Make findings of a table; empty conditions fall away, a metric unknown here keeps what the table says of it."""
+    missing = [name for name in ESTIMATE if name not in frame.columns]
+    if missing:
+        raise TableError(f"{path}: needs a column '{missing[0]}'; run the study again with this version of personare")
+    names = [name for name in frame.columns if name not in PLAIN]
+    return [_finding(row, names, path) for row in frame.iter_rows(named=True)]
+
+
+def _finding(row: Mapping[str, Any], names: Sequence[str], path: Path) -> Finding:
+    conditions = {name: row[name] for name in names if row[name] is not None}
+    conditions |= json.loads(row.get("other") or "{}")
+    value, low, high = (math.nan if row[k] is None else float(row[k]) for k in ("value", "low", "high"))
+    try:
+        estimate = Estimate(value, low, high, int(row["n"] or 0))
+    except ValueError as error:
+        raise TableError(f"{path}: {row['metric']}: {error}") from None
+    chance = None if row["chance"] is None or math.isnan(row["chance"]) else float(row["chance"])
+    return Finding(_card(row), estimate, conditions, int(row["failed"] or 0), chance)
+
+
+def _card(row: Mapping[str, Any]) -> MetricCard:
+    name, title = str(row["metric"]), str(row["title"])
+    if name in CARDS:
+        return card(name)
+    made = MetricCard(name, title, "lower", (-math.inf, math.inf), None, str(row["cite"] or ""))
+    made = replace(made, unit=str(row.get("unit") or ""))
+    return replace(made, better="higher") if row.get("better") == "higher" else made
+
+
+def _artefacts(folder: Path) -> tuple[list[Artefact], list[str]]:
+    """List artefacts, and those whose file is missing; a file outside the run folder is refused."""
+    found, absent = [], []
+    for entry in _json(folder / "artefacts.json", []):
+        path = folder / str(entry["file"])
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise TableError(f"{folder / 'artefacts.json'}: '{entry['file']}' lies outside the run folder")
+        if path.is_file():
+            found.append(Artefact(str(entry["kind"]), path, dict(entry.get("conditions", {}))))
+        else:
+            absent.append(str(entry["file"]))
+    return found, absent
+
+
+def _failures(path: Path) -> list[tuple[str, str, str]]:
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()[1:]
+    cells = [[*line.split("\t", 2), "", ""] for line in lines if line.strip()]
+    return [(row[0], row[1], row[2]) for row in cells]
+
+
+def _json(path: Path, otherwise: Any) -> Any:
+    if not path.is_file():
+        return otherwise
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TableError(f"{path}: cannot be read as JSON ({error})") from None
+    if not isinstance(found, type(otherwise)):
+        raise TableError(f"{path}: must hold {'a list' if isinstance(otherwise, list) else 'names and values'}")
+    return found

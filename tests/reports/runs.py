@@ -1,0 +1,201 @@
+"""A small run folder made by code: invented findings, scores, matrices, ranks and clips, as a study leaves them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from conftest import hum
+from personare.core.audio import write
+from personare.core.findings import Estimate, Finding
+from personare.core.tables import write_frame
+from personare.metrics import card
+from personare.studies.study.folder import findings_frame
+from personare.studies.study.gate import row_of
+
+PEOPLE = 12
+SPEAKERS = [f"s{i:02d}" for i in range(PEOPLE)]
+# method -> attacker -> how well voices can still be told apart (0: not at all)
+LEFT = {
+    "original": {"ignorant": 4.0, "lazy": 4.0},
+    "b1 <x>": {"ignorant": 0.0, "lazy": 0.6},
+    "b2": {"ignorant": 0.8, "lazy": 2.0},
+}
+KNOWS = {"ignorant": "ignorant", "lazy": "lazy-informed"}
+
+
+def write_run(folder: Path, *, title: str = "Two methods & <two> attackers", seed: int = 1, bare: bool = False) -> Path:
+    """Write the run; ``bare`` leaves everything but one error rate out."""
+    rng = np.random.default_rng(seed)
+    findings, artefacts = attacks(folder, rng) if not bare else ([_eer("b2", "lazy", 1, 0.2)], [])
+    if not bare:
+        more, maps = voices(folder, rng)
+        findings, artefacts = findings + more + utility(), artefacts + maps + clips(folder)
+    write_frame(findings_frame(findings), folder / "findings.parquet")
+    notes = [] if bare else ["demo: 1 speaker is left out"]
+    _json(folder / "findings.json", {"study": title, "findings": [row_of(f) for f in findings], "notes": notes})
+    _json(folder / "artefacts.json", artefacts)
+    _json(folder / "gate.json", [] if bare else gate(findings))
+    _json(
+        folder / "environment.json", {"personare": "0.1.0", "python": "3.11", "platform": "x", "seed": seed} | LIBRARIES
+    )
+    failures = "" if bare else "hide demo b2\tu7\tbroken <file>\nhide demo b2\tu8\ttoo short\n"
+    (folder / "failures.tsv").write_text(f"stage\titem\twhy\n{failures}", encoding="utf-8")
+    return folder
+
+
+LIBRARIES: dict[str, Any] = {
+    "libraries": {"numpy": "2"},
+    "models": {"ecapa": {"carrier": "p 1", "licence": "Apache-2.0"}},
+}
+
+
+def _finding(name: str, value: float, wide: float, conditions: dict[str, Any], chance: float | None = None) -> Finding:
+    low, high = card(name).bounds
+    estimate = Estimate(value, max(low, value - wide), min(high, value + wide), PEOPLE)
+    return Finding(card(name), estimate, {"corpus": "demo", **conditions}, chance=chance)
+
+
+def _attack(method: str, attacker: str, **more: Any) -> dict[str, Any]:
+    level = "original" if method == "original" else KNOWS[attacker]
+    return {
+        "anonymizer": method,
+        "attacker": attacker,
+        "knowledge": level,
+        "embedder": "ge2e",
+        "scorer": "cosine",
+        **more,
+    }
+
+
+def _eer(method: str, attacker: str, length: int, value: float) -> Finding:
+    return _finding("eer", value, 0.05, _attack(method, attacker, L=length), chance=0.46)
+
+
+def attacks(folder: Path, rng: np.random.Generator) -> tuple[list[Finding], list[dict[str, Any]]]:
+    """Every attack: error rates, linkability and singling out over N, ZEBRA, scores, and who is exposed."""
+    found: list[Finding] = []
+    artefacts: list[dict[str, Any]] = []
+    for method, attackers in LEFT.items():
+        for attacker, left in attackers.items():
+            for length in (1, 3):
+                told = _attack(method, attacker, L=length)
+                strength = float(1 - np.exp(-0.6 * left * length))
+                found.append(_eer(method, attacker, length, 0.46 * (1 - strength)))
+                for name in ("linkability", "singling_out"):
+                    for people in (2, 5, PEOPLE):
+                        value = 1 / people + (1 - 1 / people) * strength
+                        found.append(_finding(name, value, 0.08, {**told, "N": people}, chance=1 / people))
+                for gender in ("f", "m"):
+                    where = {**told, "N": PEOPLE, "gender": gender}
+                    found.append(_finding("linkability", strength * 0.9 + 0.08, 0.1, where, chance=1 / PEOPLE))
+                artefacts.append(_table(folder, "scores", _scores(rng, left), told, len(artefacts)))
+                frame = {
+                    "speaker": SPEAKERS,
+                    "share": np.clip(strength + rng.normal(0, 0.1, PEOPLE), 0, 1),
+                    "trials": [6] * PEOPLE,
+                }
+                artefacts.append(_table(folder, "exposed", frame, {**told, "N": PEOPLE}, len(artefacts)))
+            found += _zebra(method, attacker, left)
+    control = {**_attack("b2", "lazy"), "attribute": "gender", "attack": 0.9, "control": 0.5, "baseline": 0.5}
+    found.append(_finding("risk_over_control", 0.6, 0.2, control))
+    forecast = {**_attack("b2", "lazy", L=1), "N": 10_000, "checked_to": 100}
+    return [*found, _finding("population_linkability", 0.05, 0.04, forecast, chance=1e-4)], artefacts
+
+
+def _zebra(method: str, attacker: str, left: float) -> list[Finding]:
+    told = {**_attack(method, attacker, L=1), "tag": "B", "targets": 60, "nontargets": 300}
+    return [
+        _finding("d_ece", min(0.72, 0.05 + 0.15 * left), 0.03, told, chance=0.03),
+        _finding("log10_l", 0.4 + 0.3 * left, 0.2, told, chance=0.3),
+    ]
+
+
+def _scores(rng: np.random.Generator, left: float) -> dict[str, Any]:
+    enroll = np.repeat(SPEAKERS, PEOPLE * 3)
+    test = np.tile([f"{s}-{u}" for s in SPEAKERS for u in range(3)], PEOPLE)
+    target = np.array([e == t.split("-")[0] for e, t in zip(enroll, test, strict=True)])
+    return {"enroll": enroll, "test": test, "target": target, "score": rng.normal(0, 1, len(test)) + left * target}
+
+
+def voices(folder: Path, rng: np.random.Generator) -> tuple[list[Finding], list[dict[str, Any]]]:
+    """Similarity matrices with DeID and G_VD, and ranks."""
+    found: list[Finding] = []
+    artefacts: list[dict[str, Any]] = []
+    for method, deid, gain in (("b1 <x>", 0.9, -4.0), ("b2", 0.4, -0.5)):
+        told = {"anonymizer": method, "embedder": "ge2e"}
+        found += [_finding("deid", deid, 0.05, told), _finding("g_vd", gain, 0.6, told)]
+        artefacts.append(
+            _table(folder, "similarity", _matrices(rng, 1 - deid), {"corpus": "demo", **told}, len(artefacts))
+        )
+    for method, attackers in LEFT.items():
+        left, ranked = attackers["lazy"], {**_attack(method, "lazy"), "N": PEOPLE}
+        ranks = np.clip((PEOPLE + 1) / 2 * np.exp(-left) + 1 + rng.normal(0, 0.3, PEOPLE), 1, PEOPLE)
+        for name, value in (("rank_link_p50", float(np.median(ranks))), ("rank_link_p1", float(ranks.min()))):
+            found.append(_finding(name, value, 0.4, ranked, chance=6.5))
+        frame = {"speaker": SPEAKERS, "utterance": [None] * PEOPLE, "rank": ranks, "people": [PEOPLE] * PEOPLE}
+        artefacts.append(_table(folder, "ranks", frame, ranked, len(artefacts)))
+    return found, artefacts
+
+
+def _matrices(rng: np.random.Generator, left: float) -> dict[str, Any]:
+    columns: dict[str, list[Any]] = {"row_speaker": [], "column_speaker": [], "side": [], "value": []}
+    for side, contrast in (("oo", 0.9), ("oa", left), ("aa", 0.6)):
+        matrix = rng.uniform(0, 0.1, (PEOPLE, PEOPLE)) + contrast * np.eye(PEOPLE)
+        for i, row in enumerate(SPEAKERS):
+            for j, column in enumerate(SPEAKERS):
+                for name, value in zip(columns, (row, column, side, matrix[i, j]), strict=True):
+                    columns[name].append(value)
+    return columns
+
+
+def utility() -> list[Finding]:
+    """Words, as two recognizers hear them, and quality."""
+    found = []
+    for method, wrong in (("original", 0.05), ("b1 <x>", 0.3), ("b2", 0.12)):
+        told = {"anonymizer": method, "listener": "moonshine", "listener_trained_on": "original"}
+        found.append(_finding("wer", wrong, 0.03, told))
+        found.append(_finding("wer", wrong / 2, 0.02, {**told, "listener": "own", "listener_trained_on": "b2"}))
+        found.append(_finding("dnsmos", 3.5 - 3 * wrong, 0.1, {"anonymizer": method, "listener": "dnsmos"}))
+    return found
+
+
+def clips(folder: Path) -> list[dict[str, Any]]:
+    """Two utterances, original and hidden."""
+    entries: list[dict[str, Any]] = []
+    for u, method in [(u, m) for u in range(2) for m in LEFT]:
+        name = f"clips/{len(entries):03d}.wav"
+        write(folder / name, hum(len(entries), duration_s=0.7))
+        where = {"corpus": "demo", "anonymizer": method, "utterance": f"u{u}", "speaker": f"s{u}", "text": "A & B <c>"}
+        entries.append({"kind": "clip", "file": name, "conditions": where})
+    return entries
+
+
+def gate(findings: list[Finding]) -> list[dict[str, Any]]:
+    """One bound that is kept, one that is not, one that nothing was measured for."""
+    link = next(f for f in findings if f.metric.name == "linkability" and f.conditions["anonymizer"] == "b2")
+    wer = next(f for f in findings if f.metric.name == "wer")
+    rows: list[dict[str, Any]] = []
+    for finding, limit in ((link, 0.3), (wer, 0.5)):
+        high = finding.estimate.high
+        bound = {"metric": finding.metric.name, "at_most": limit}
+        rows.append({"bound": bound, "finding": row_of(finding), "tested": "high", "value": high, "limit": limit})
+        rows[-1] |= {"held": high <= limit, "sentence": "in words"}
+    nothing = {"bound": {"metric": "pesq", "at_least": 2.0}, "finding": None, "tested": "low", "value": None}
+    return [*rows, {**nothing, "limit": 2.0, "held": False, "sentence": "nothing was measured"}]
+
+
+def _table(folder: Path, kind: str, columns: dict[str, Any], conditions: dict[str, Any], number: int) -> dict[str, Any]:
+    name = f"artefacts/{kind}-{number:04d}.parquet"
+    (folder / "artefacts").mkdir(parents=True, exist_ok=True)
+    write_frame(pl.DataFrame(columns), folder / name)
+    return {"kind": kind, "file": name, "conditions": {"corpus": "demo", **conditions}}
+
+
+def _json(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")

@@ -1,0 +1,240 @@
+"""The report of a run: everything is there, what is missing is said, readable by all, the same twice, and quick."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from personare.core.errors import TableError, UnknownNameError
+from personare.reports import palette
+from personare.reports.page import Page, render
+from personare.studies.report.reading import read_run
+from personare.studies.run_report import FORMATS, page_of_run, write_page, write_run_report
+from reports.runs import write_run
+
+SECTIONS = (
+    *("verdict", "glance", "gate", "criteria", "tradeoff", "crowds", "detection", "disclosure", "similarity", "ranks"),
+    *("usefulness", "people", "sounds", "failures", "methods", "numbers", "repeat"),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Page:
+    return page_of_run(read_run(folder))
+
+
+@pytest.fixture(scope="module")
+def written(folder: Path, page: Page) -> dict[str, Path]:
+    return {path.name: path for path in write_page(page, folder / "report", formats=FORMATS)}
+
+
+@pytest.fixture(scope="module")
+def html(written: dict[str, Path]) -> str:
+    return written["report.html"].read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    return page_of_run(read_run(write_run(tmp_path_factory.mktemp("bare"), bare=True)))
+
+
+class Outline(HTMLParser):
+    """Collects what a screen reader goes by."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def of(self, *names: str) -> list[dict[str, str]]:
+        return [attributes for tag, attributes in self.tags if tag in names]
+
+
+def test_the_page_has_every_section_and_needs_nothing_else(html: str) -> None:
+    assert re.findall(r'<h2 id="([^"]+)"', html) == list(SECTIONS)
+    outside = html.replace("http://www.w3.org/", "")
+    assert "http://" not in outside and "https://" not in outside and "<script" not in html and "@import" not in html
+    assert not re.search(r'(src|href)="(?!data:|#)', html), "only data in the page itself, and places in it"
+    assert len(html) < 6_000_000
+
+
+def test_names_from_a_corpus_cannot_become_markup(html: str, written: dict[str, Path]) -> None:
+    assert "<two>" not in html and "Two methods &amp; &lt;two&gt; attackers" in html
+    assert "b1 <x>" not in html and "b1 &lt;x&gt;" in html and "A &amp; B &lt;c&gt;" in html
+    assert "<x>" not in written["report.md"].read_text(encoding="utf-8").replace("&lt;x>", "")
+
+
+def test_each_risk_is_a_sentence_with_number_interval_chance_and_outcome(page: Page) -> None:
+    said = page.verdicts
+    linked = next(s for s in said if s.startswith("b2: “I know the method") and "3 utterances I pick" in s)
+    assert re.search(r"out of 12 in \d+\.\d % of cases \(\d+\.\d % to \d+\.\d %\); guessing would give 8\.3 %", linked)
+    assert linked.endswith(": distinguishable from chance.”")
+    hidden = next(
+        s for s in said if s.startswith("b1 <x>: “I do not know that voices were changed. From one utterance I pick")
+    )
+    assert hidden.endswith(": not distinguishable from chance.”")
+    assert any(s.startswith("Without protection: “Nothing is hidden from me.") for s in said)
+    assert any("guess the speaker's gender" in s for s in said)
+
+
+def test_the_gate_and_the_three_criteria(page: Page, bare: Page) -> None:
+    gate = next(t for t in page.tables if t.name == "gate")
+    assert [row[0] for row in gate.rows] == ["NOT kept", "NOT kept", "kept"] and gate.rows[1][4] == "not measured"
+    assert "2 of 3 bounds are not kept: the gate is closed." in page.verdicts
+    criteria = next(t for t in page.tables if t.name == "criteria")
+    assert {row[0] for row in criteria.rows} == {"Singling out", "Linkability", "Inference"}
+    told = {row[0]: row[6] for row in next(t for t in bare.tables if t.name == "criteria").rows}
+    assert told["Singling out"] == told["Inference"] == "not measured" and told["Linkability"] == "better than guessing"
+
+
+def test_what_was_not_measured_is_one_line_and_never_an_empty_plot(bare: Page) -> None:
+    text = render(bare)
+    for name in ("gate", "tradeoff", "crowds", "disclosure", "similarity", "ranks", "usefulness", "people", "sounds"):
+        section = next(s for s in bare.sections if s.name == name)
+        assert any(b.kind == "missing" for b in section.blocks), name
+        assert not any(b.kind == "gallery" for b in section.blocks), name
+    assert text.count("<figure>") == 1 and "Not measured: linkability over the number of people N." in text
+
+
+def test_every_figure_of_the_papers_is_drawn_as_svg_and_png(written: dict[str, Path]) -> None:
+    names = {name.removesuffix(".svg") for name in written if name.endswith(".svg")}
+    wanted = {
+        *("linkability-demo-b2-L1", "linkability-demo-b2-L3", "singling-out-demo-b1-x-L1", "eer-demo-L1", "wer-demo"),
+        *("ece-demo-lazy", "similarity-demo-b2-ge2e", "deid-gvd-demo-ge2e", "ranks-demo-lazy-link", "exposed-demo-b2"),
+        *("gender-demo-linkability", "tradeoff-demo-linkability-wer", "tradeoff-demo-linkability-dnsmos"),
+    }
+    assert wanted <= names, wanted - names
+    for name in names:
+        drawn = written[f"{name}.svg"].read_text(encoding="utf-8")
+        assert "var(--" not in drawn and "currentColor" not in drawn, "a picture on its own has colours of its own"
+        assert written[f"{name}.png"].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    legend = written["ece-demo-lazy.svg"].read_text(encoding="utf-8")
+    assert re.search(r"b2 \(0\.\d\d, \d\.\d\d, [0A-F]\)", legend) and "zero evidence" in legend
+    assert "guessing" in written["linkability-demo-b2-L1.svg"].read_text(encoding="utf-8")
+
+
+def test_markdown_latex_csv_and_json_tell_the_same_findings(folder: Path, written: dict[str, Path]) -> None:
+    findings = read_run(folder).findings
+    rows = list(csv.DictReader(io.StringIO(written["findings.csv"].read_text(encoding="utf-8"))))
+    told = json.loads(written["findings.json"].read_text(encoding="utf-8"))["findings"]
+    assert len(rows) == len(told) == len(findings)
+    assert [float(r["value"]) for r in rows] == [f.estimate.value for f in findings] == [r["value"] for r in told]
+    assert {"anonymizer", "attacker", "L", "N", "gender"} <= set(rows[0])
+    tex, text = (written[name].read_text(encoding="utf-8") for name in ("tables.tex", "report.md"))
+    assert tex.count(r"\toprule") == tex.count(r"\bottomrule") >= 6 and r"\begin{longtable}" in tex
+    bodies = re.sub(r"(?m)^%.*$", "", tex)
+    assert not re.search(r"(?<!\\)[%#$]", bodies.replace(r"\$", "").replace("$\\infty$", "")), (
+        "special characters are escaped"
+    )
+    assert r"45.0 \%" in tex or re.search(r"\d\.\d \\%", tex)
+    assert text.startswith("# Two methods &amp; &lt;two> attackers") and "![" in text
+    for link in re.findall(r"\]\((figures/[^)]+)\)", text):
+        assert (written["report.md"].parent / link).is_file()
+
+
+def test_the_page_can_be_read_without_eyes(html: str) -> None:
+    page = Outline(html)
+    assert page.of("html")[0]["lang"] == "en" and page.of("title") and page.of("meta")[1]["name"] == "viewport"
+    for landmark in ("header", "main", "nav"):
+        assert page.of(landmark), landmark
+    assert len(page.of("h1")) == 1 == len(page.of("main")) and all(n.get("aria-label") for n in page.of("nav"))
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and all(b - a <= 1 for a, b in itertools.pairwise(levels)), "no level is skipped"
+    drawings = [a for tag, a in page.tags if tag == "div" and a.get("role") == "img"]
+    assert len(drawings) == len(page.of("figure")) > 10 and all(len(a["aria-label"]) > 20 for a in drawings)
+    sounds = page.of("audio")
+    assert len(sounds) == 6 == len({a["aria-label"] for a in sounds}) and all("controls" in a for a in sounds)
+    named = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(named) == len(set(named)), "an id stands once"
+    places = {a["href"][1:] for a in page.of("a")}
+    assert places <= set(named) and {a["aria-labelledby"] for a in page.of("section")} == places
+    assert all(a.get("scope") for a in page.of("th")) and {a["aria-labelledby"] for a in page.of("table")} <= set(named)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of WCAG 2.2."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, two: str) -> float:
+    bright, dim = sorted((luminance(one), luminance(two)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("named", "series", "neutral"),
+    [(palette.LIGHT, palette.SERIES, palette.NEUTRAL), (palette.DARK, palette.SERIES_DARK, palette.NEUTRAL_DARK)],
+    ids=["light", "dark"],
+)
+def test_words_and_labels_stand_out_from_the_paper(
+    named: dict[str, str], series: tuple[str, ...], neutral: str
+) -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21) and contrast("#767676", "#ffffff") == pytest.approx(
+        4.54, abs=0.01
+    )
+    words = [named[name] for name in ("ink", "soft", "mark", "bad", "good")]
+    for ground in (named["paper"], named["card"]):
+        for colour in (*words, *series, neutral):
+            assert contrast(colour, ground) >= 4.5, (colour, ground)
+    assert len(set(series)) == len(series) == len(palette.SERIES)
+
+
+def test_the_same_run_gives_the_same_bytes(folder: Path, written: dict[str, Path], tmp_path: Path) -> None:
+    again = write_run_report(folder, out=tmp_path / "again", formats=("html", "latex", "csv"))
+    for path in again:
+        if path.suffix in (".html", ".tex", ".csv"):
+            assert path.read_bytes() == written[path.name].read_bytes()
+    assert not (tmp_path / "again" / "report.md").exists()
+
+
+def test_mistakes_are_one_line(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(TableError, match=r"is no run folder .* personare study run"):
+        read_run(tmp_path)
+    with pytest.raises(UnknownNameError, match="no format 'htm'; did you mean 'html'"):
+        write_run_report(folder, formats=("htm",))
+    run = write_run(tmp_path / "odd", bare=True)
+    (run / "gate.json").write_text("{", encoding="utf-8")
+    with pytest.raises(TableError, match=r"gate\.json: cannot be read as JSON"):
+        read_run(run)
+    (run / "gate.json").write_text("[]", encoding="utf-8")
+    (run / "artefacts.json").write_text(json.dumps([{"kind": "clip", "file": "../../secret.wav"}]), encoding="utf-8")
+    with pytest.raises(TableError, match="lies outside the run folder"):
+        read_run(run)
+    (run / "artefacts.json").write_text(json.dumps([{"kind": "clip", "file": "gone.wav"}]), encoding="utf-8")
+    assert "gone.wav is listed in artefacts.json, but is not there" in read_run(run).notes
+    frame = pl.read_parquet(run / "findings.parquet").drop("value")
+    frame.write_parquet(run / "findings.parquet")
+    with pytest.raises(TableError, match="needs a column 'value'"):
+        read_run(run)
+
+
+def test_a_metric_from_a_plugin_keeps_its_own_words(tmp_path: Path) -> None:
+    run = write_run(tmp_path, bare=True)
+    frame = pl.read_parquet(run / "findings.parquet")
+    strange = frame.with_columns(metric=pl.lit("mine"), title=pl.lit("My number"), better=pl.lit("higher"))
+    strange.write_parquet(run / "findings.parquet")
+    finding = read_run(run).findings[0]
+    assert finding.metric.title == "My number" and finding.metric.better == "higher"
+    assert "My number" in render(page_of_run(read_run(run)))
+
+
+def test_all_formats_have_a_name() -> None:
+    assert set(FORMATS) == {"html", "markdown", "latex", "csv", "json", "figures"}
