@@ -24,6 +24,7 @@ from personare.studies.study.teach_stage import TeachJob
 from personare.studies.study.wishes import kind_of
 
 HEARD = "heard.jsonl"
+NOT_HEARD = "was not heard"
 ONE_SIDED = ("words", "dnsmos")
 """What can be heard in one sound alone; the others compare with the original."""
 
@@ -157,8 +158,11 @@ class Replay:
     heard: dict[str, HeardPair]
 
     def map(self, work: Any, items: Iterable[Any], *, ordered: bool = True) -> Iterator[Result[Any, Any]]:
-        """Yield one Result per item; what was not heard is a failure."""
+        """Yield one Result per item, a pair or several together; what was not heard is a failure."""
         del work, ordered
         for index, item in enumerate(items):
+            if not isinstance(item, SoundPair):
+                yield Result(index, item, [self.heard.get(one.utterance, NOT_HEARD) for one in item])
+                continue
             value = self.heard.get(item.utterance)
-            yield Result(index, item, value, None if value is not None else "was not heard")
+            yield Result(index, item, value, None if value is not None else NOT_HEARD)
