@@ -16,10 +16,11 @@ from personare.core.errors import ConfigError, MissingExtraError
 from personare.core.findings import Finding
 from personare.core.tables import Corpus
 from personare.engine import Here
-from personare.listeners.affect import Affect, fit_affect
-from personare.listeners.memory import forget, remembered
+from personare.listeners.affect import Affect, fit_affect, fit_affect_classes
+from personare.listeners.memory import forget, remembered, remembered_each
 from personare.studies.listen import as_json, listen, table_rows
-from personare.studies.listening import ListenWork
+from personare.studies.listening import ListenWork, SoundPair
+from personare.studies.listening_together import ListenTogether, in_batches
 from personare.studies.pairing import Pairs
 
 for library in ("jiwer", "pyworld", "pesq", "pystoi", "speechmos"):
@@ -182,3 +183,64 @@ def test_feeling_of_identical_audio_agrees_and_needs_a_model(small_corpus: Path,
         app, ["listen", str(small_corpus), str(small_corpus), "--measures", "affect", "--affect", "model.pt"]
     )
     assert isinstance(wrong.exception, ConfigError)
+
+
+def test_categories_are_counted_by_average_recall(small_corpus: Path, tmp_path: Path) -> None:
+    """With labels: original and anonymized against them. Without: against what was heard in the original."""
+    pairs = pairs_of(small_corpus)
+    moods = ["calm" if speaker in ("anna", "bela") else "excited" for speaker in pairs.frame["speaker"]]
+    batch = [read_mono(Path(path)) for path in pairs.frame["audio"]]
+    model = tmp_path / "model.json"
+    fit_affect_classes(batch, moods, trained_on="hums").save(model)
+    work = ListenWork(("affect",), affect=Affect(model))
+    (alone,) = listen(pairs, work, engine=Here()).findings
+    assert (alone.metric.name, alone.estimate.value, alone.chance) == ("uar", 1.0, 0.5)
+    assert alone.conditions["reference"] == "heard in the original"
+    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), (), 0)
+    before, after = listen(noted, work, engine=Here()).findings
+    assert before.conditions == {"speech": "original", "reference": "noted", "classes": 2}
+    assert before.estimate.value == after.estimate.value == 1.0
+    swapped = noted.frame.with_columns(pl.col("anonymized").reverse())
+    assert listen(Pairs(swapped, (), 0), work, engine=Here()).findings[1].estimate.value == 0.0
+    assert "100.0 %" in table_rows(listen(noted, work, engine=Here()))[1][0][2]
+
+
+def test_batches_are_of_about_equal_length_and_hold_everything(tmp_path: Path) -> None:
+    pairs = []
+    for i, size in enumerate([5, 1, 9, 3, 7, 2, 8, 4, 6, 0]):
+        path = tmp_path / f"{i}.wav"
+        path.write_bytes(b"x" * size)
+        pairs.append(SoundPair(str(i), "s", path, path))
+    first, last = in_batches(pairs)
+    assert len(first) == 8
+    assert [p.original.stat().st_size for p in (*first, *last)] == sorted(range(10))
+
+
+def test_words_are_heard_in_one_batch_and_remembered_each(tmp_path: Path) -> None:
+    sounds = [Audio(np.full(4, i, np.float32), 8_000) for i in (1, 2, 1, 3)]
+    batches = []
+
+    def ear(batch: list[Audio]) -> list[str]:
+        batches.append(len(batch))
+        return [f"heard {one.samples[0]:g}" for one in batch]
+
+    assert remembered_each("ear", sounds[:1], ear, folder=tmp_path) == ["heard 1"]
+    assert remembered_each("ear", sounds, ear, folder=tmp_path) == ["heard 1", "heard 2", "heard 1", "heard 3"]
+    assert remembered_each("ear", sounds, ear, folder=tmp_path)[3] == "heard 3"
+    assert batches == [1, 2]
+
+
+def test_one_broken_pair_does_not_fail_its_neighbours(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = sorted(small_corpus.glob("anna/*.wav"))
+    pairs = [SoundPair(path.stem, "anna", path, path) for path in (*paths[:2], small_corpus / "absent.wav")]
+    told = ListenTogether(ListenWork(("stoi",)))(pairs)
+    assert isinstance(told[2], str)
+    assert "absent.wav" in told[2]
+    assert not isinstance(told[0], str)
+    assert told[0].numbers["stoi"] == pytest.approx(1)
+
+    def broken(self: ListenWork, *_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(ListenWork, "_numbers", broken)
+    assert ListenTogether(ListenWork(("stoi",)))(pairs)[0] == "RuntimeError: a bug"

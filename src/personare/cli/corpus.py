@@ -30,6 +30,7 @@ def print_facts(
     path: Path = typer.Argument(..., metavar="PATH", help="A folder or a table in any known layout."),
     layout: str | None = typer.Option(None, metavar="NAME", help=LAYOUT_HELP),
     probe: bool = typer.Option(True, "--probe/--no-probe", help="Read the header of every audio file."),
+    guess: bool = typer.Option(False, "--guess", help="Guess gender and age group where not noted; needs the sounds."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object instead of text."),
 ) -> None:
     """Show what a corpus holds: speakers, hours, rates, genders, utterances per speaker, and every problem.
@@ -52,11 +53,27 @@ def print_facts(
     headers, more = _probed(reading) if probe else (None, [])
     facts = facts_of(reading.corpus, headers)
     problems = [*reading.problems, *more]
+    predicted = _guessed(reading) if guess else {}
     if as_json:
-        typer.echo(json.dumps(_as_json(path, reading, facts, problems), indent=2, ensure_ascii=False))
-    else:
-        for line in _as_text(path, reading, facts, problems):
-            typer.echo(plain(line))
+        told = {**_as_json(path, reading, facts, problems), **({"predicted": predicted} if guess else {})}
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    for line in _as_text(path, reading, facts, problems):
+        typer.echo(plain(line))
+    for kind, counts in predicted.items():
+        groups = ", ".join(f"{value} {count:,}" for value, count in counts.items())
+        typer.echo(f"predicted {kind.replace('_', ' ')} (guessed by machine, speakers): {groups or 'none was lacking'}")
+
+
+def _guessed(reading: Reading) -> dict[str, dict[str, int]]:
+    """Count the speakers by guessed gender and age group, where nobody noted them."""
+    from personare.engine import Here
+    from personare.listeners.attributes import KINDS
+    from personare.studies.guessed import predicted_counts, with_guesses
+
+    guesses = with_guesses(reading.corpus.frame, engine=Here(), kinds=KINDS)
+    show.failures(guesses.failures)
+    return {kind: predicted_counts(guesses.frame, kind) for kind in KINDS}
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ def evaluate(
     lengths: str = typer.Option("1,3", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
     seed: int = typer.Option(1, help="Chooses the split into enrolment and trial."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
+    guess_gender: bool = typer.Option(
+        False, "--guess-gender", help="Guess genders where not noted, for same-gender EER; marked as predicted."
+    ),
 ) -> None:
     """Prove how well voices are hidden: who can still be recognised, by whom, how often.
 
@@ -39,9 +43,15 @@ def evaluate(
 
         personare evaluate recordings/ anonymous/ --train others/ --out report/
     """
+    from personare.engine import engine_for
     from personare.studies.evaluate import read_pair
+    from personare.studies.guessed import with_guesses
 
     pairs, recipe, _ = read_pair(original, anonymized, key)
+    if guess_gender:
+        guesses = with_guesses(pairs.frame, engine=engine_for(jobs))
+        show.failures(guesses.failures)
+        pairs = dataclasses.replace(pairs, frame=guesses.frame)
     run(
         pairs,
         recipe,

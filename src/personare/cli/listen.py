@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,12 @@ def listen(
     tracker: str = typer.Option("pitch", help="Ear for pitch: pitch (WORLD) or pitch-swift (neural)."),
     affect: Path | None = typer.Option(None, metavar="FILE", help="Your own model of feeling: .json or .onnx."),
     outputs: str = typer.Option("", metavar="NAME,NAME", help="What the outputs of a .onnx model are called."),
+    classes: bool = typer.Option(False, "--classes", help="The outputs of a .onnx model are categories."),
+    labels: str = typer.Option("emotion", metavar="COLUMN", help="Column of the corpus that notes the true category."),
+    by: str | None = typer.Option(None, metavar="COLUMN", help="Rows for each value too: gender, age_group, part, ..."),
+    guess: bool = typer.Option(
+        False, "--guess", help="Guess gender and age group where not noted; marked as predicted."
+    ),
     key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
     seed: int = typer.Option(1, help="Chooses the redraws behind the intervals."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
@@ -30,13 +37,16 @@ def listen(
 ) -> None:
     """Measure what anonymization leaves useful: words, melody, quality, each with an interval over speakers.
 
-    What cannot be measured is counted as failed and named on stderr, never averaged as zero.
+    What cannot be measured is counted as failed and named on stderr, never averaged as zero. Values of a model of
+    feeling are compared by concordance (CCC), categories by average recall (UAR).
 
     Examples:
 
         personare listen recordings/ anonymous/ --jobs 2
 
         personare listen recordings/ anonymous/ --measures words --recognizers moonshine,whisper --json
+
+        personare listen recordings/ anonymous/ --by gender --guess
     """
     import json
 
@@ -46,12 +56,16 @@ def listen(
     from personare.studies.evaluate import read_pair
     from personare.studies.listening import ListenWork
 
-    feeling: Any = None if affect is None else listener("affect", model=affect, outputs=_names(outputs))
+    feeling: Any = None
+    if affect is not None:
+        feeling = listener("affect", model=affect, outputs=_names(outputs), classes=classes)
     work = ListenWork(_names(measures), _names(recognizers), tracker, remember, feeling)
     work.check()
     pairs, recipe, _ = read_pair(original, anonymized, key)
+    pairs, told = _guessed(pairs, jobs) if guess else (pairs, [])
     with show.progress("listening", len(pairs.frame)) as tick:
-        found = study.listen(pairs, work, engine=engine_for(jobs), seed=seed, watch=lambda _: tick(1))
+        found = study.listen(pairs, work, engine=engine_for(jobs), seed=seed, by=by, labels=labels, watch=tick)
+    found = dataclasses.replace(found, notes=(*found.notes, *told))
     show.failures(found.failures)
     if as_json:
         typer.echo(json.dumps(study.as_json(found), indent=2, allow_nan=False))
@@ -62,6 +76,16 @@ def listen(
     )
     for note in found.notes:
         typer.echo(note)
+
+
+def _guessed(pairs: Any, jobs: int) -> tuple[Any, list[str]]:
+    """Fill in what nobody noted, and say so."""
+    from personare.engine import engine_for
+    from personare.studies.guessed import with_guesses
+
+    guesses = with_guesses(pairs.frame, engine=engine_for(jobs), kinds=("gender", "age_group"))
+    show.failures(guesses.failures)
+    return dataclasses.replace(pairs, frame=guesses.frame), guesses.notes
 
 
 def _names(text: str) -> tuple[str, ...]:

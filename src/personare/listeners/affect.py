@@ -40,17 +40,21 @@ class Affect:
     model : a ``.onnx`` or ``.json`` file of your own.
     outputs : names of a network's outputs, in order; a ``.json`` model brings its own.
     rate_hz : sample rate a network wants (its card says so).
+    classes : whether a network's outputs are categories, the largest being what is heard; a ``.json`` model knows.
     """
 
     model: Path
     outputs: tuple[str, ...] = ()
     rate_hz: int = 16_000
+    classes: bool = False
 
     def __post_init__(self) -> None:
         if self.model.suffix not in (".onnx", ".json"):
             raise ValueError(f"{self.model}: an affect model is a .onnx or .json file")
         if (self.model.suffix == ".onnx") != bool(self.outputs):
             raise ValueError(f"{self.model}: name the outputs of a .onnx model, and of no other")
+        if self.classes and self.model.suffix == ".json":
+            raise ValueError(f"{self.model}: a .json model says itself whether it gives classes; leave that out")
 
     @property
     def fingerprint(self) -> str:
@@ -58,6 +62,11 @@ class Affect:
         if not self.model.is_file():
             raise WeightsError(f"{self.model}: no such file")
         return f"affect:{file_sha256(self.model)}:{','.join(self.outputs)}:{self.rate_hz}"
+
+    @property
+    def categorical(self) -> bool:
+        """Whether the outputs are categories rather than values."""
+        return self.classes or (self.model.suffix == ".json" and affect_line(self.model).kind == "classes")
 
     def check(self) -> None:
         """Read the model now: a wrong file is one line."""

@@ -189,6 +189,9 @@ def _notes(
         yield "EER compares speakers of the same gender only; linkability compares with every enrolled speaker."
     else:
         yield "Genders are unknown: all speakers were compared with all."
+    if "gender_predicted" in pairs.frame.columns:
+        guessed = pairs.frame.filter(pl.col("gender_predicted"))["speaker"].n_unique()
+        yield f"Genders of {guessed} speakers are predicted: guessed by machine from how they sound, often wrongly."
     if recipe is None:
         yield "The lazy-informed attacker was not played: the method is unknown (no anonymization.json in the folder)."
     elif LAZY_INFORMED not in {outcome.attacker for outcome in outcomes}:

@@ -7,24 +7,29 @@ words heard in the original are the reference, which is said in the finding.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from personare.core.errors import CorpusError, did_you_mean
 from personare.core.findings import Finding
 from personare.core.seeding import Key, rng_for
-from personare.engine import Engine, Result
+from personare.engine import Engine
 from personare.listeners.normalize import Normalizer
 from personare.metrics import card
-from personare.metrics.utility.concordance import ccc_estimate
 from personare.metrics.utility.quality import mean_estimate
 from personare.metrics.utility.wer import character_errors, wer_estimate, word_errors
+from personare.studies import feelings
+from personare.studies.guessed import labels_of
 from personare.studies.listening import HeardPair, ListenWork, SoundPair
+from personare.studies.listening_together import ListenTogether, in_batches
 from personare.studies.pairing import Pairs
 
 Row = tuple[SoundPair, HeardPair]
+SHOWN_ELSEWHERE = {"speech", "frames", "by", "of", "reference", "words", "letters", "S", "D", "I", "classes"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,31 +63,88 @@ def listen(
     engine: Engine,
     seed: int = 1,
     normalizer: Normalizer | None = None,
-    watch: Callable[[Result[SoundPair, HeardPair]], None] = lambda _: None,
+    by: str | None = None,
+    labels: str = "emotion",
+    watch: Callable[[int], None] = lambda _: None,
 ) -> Listening:
-    """Hear every pair and put the numbers together; ``seed`` chooses the bootstrap's redraws."""
+    """Hear every pair and put the numbers together.
+
+    Parameters
+    ----------
+    seed : chooses the bootstrap's redraws.
+    by : a column (gender, age_group, part, ...): findings for each of its values too.
+    labels : the column that notes the true emotion, for a model of categories; used where the corpus has it.
+    watch : told how many pairs were heard, batch by batch.
+    """
     work.check()
-    key = Key.from_seed(seed)
-    heard: list[Row] = []
-    failures = [(utterance, "has no anonymized counterpart") for utterance in pairs.missing]
-    for result in engine.map(work, sound_pairs(pairs)):
-        watch(result)
-        if result.value is None:
-            failures.append((result.item.utterance, result.error or "failed"))
-        else:
-            heard.append((result.item, result.value))
-            failures += [(result.item.utterance, f"{m}: {reason}") for m, reason in result.value.failures.items()]
+    groups = _groups(pairs, by)
+    heard, failures = _heard(pairs, work, engine, watch)
     total = len(pairs.frame) + len(pairs.missing)
-    texts = _texts(pairs)
-    findings = [*_words(heard, texts, work, normalizer or Normalizer(), key, total), *_numbers(heard, key, total)]
-    findings += _affect(heard, key, total)
+    texts = _texts(pairs, "text")
+    put = functools.partial(
+        _findings,
+        texts=texts,
+        labels=_texts(pairs, labels),
+        work=work,
+        words=normalizer or Normalizer(),
+        key=Key.from_seed(seed),
+    )
+    findings = put(heard, total=total)
+    for value in sorted(set(groups.values())):
+        rows = [row for row in heard if groups[row[0].utterance] == value]
+        size = sum(group == value for group in groups.values())
+        findings += [replace(f, conditions={**f.conditions, str(by): value}) for f in put(rows, total=size)]
     return Listening(tuple(findings), tuple(failures), tuple(_notes(texts, total, work)))
 
 
-def _texts(pairs: Pairs) -> dict[str, str]:
-    if "text" not in pairs.frame.columns:
+def _groups(pairs: Pairs, by: str | None) -> dict[str, str]:
+    if by is None:
         return {}
-    return {u: t for u, t in pairs.frame.select("utterance", "text").iter_rows() if t}
+    if by not in pairs.frame.columns:
+        hint = "; --guess fills gender and age_group by machine" if by in ("gender", "age_group") else ""
+        raise CorpusError(f"the corpus has no column '{by}'; {did_you_mean(by, pairs.frame.columns)}{hint}")
+    return labels_of(pairs.frame, by)
+
+
+def _heard(
+    pairs: Pairs, work: ListenWork, engine: Engine, watch: Callable[[int], None]
+) -> tuple[list[Row], list[tuple[str, str]]]:
+    """Hear batches of about equal length; give the rows in the corpus' own order, and what failed."""
+    found: dict[str, Row] = {}
+    failures = [(utterance, "has no anonymized counterpart") for utterance in pairs.missing]
+    listed = sound_pairs(pairs)
+    for result in engine.map(ListenTogether(work), in_batches(listed)):
+        watch(len(result.item))
+        told = result.value or [result.error or "failed"] * len(result.item)
+        for pair, got in zip(result.item, told, strict=True):
+            if isinstance(got, str):
+                failures.append((pair.utterance, got))
+            else:
+                found[pair.utterance] = (pair, got)
+                failures += [(pair.utterance, f"{measure}: {reason}") for measure, reason in got.failures.items()]
+    return [found[pair.utterance] for pair in listed if pair.utterance in found], failures
+
+
+def _findings(
+    heard: Sequence[Row],
+    *,
+    texts: Mapping[str, str],
+    labels: Mapping[str, str],
+    work: ListenWork,
+    words: Normalizer,
+    key: Key,
+    total: int,
+) -> list[Finding]:
+    found = [*_words(heard, texts, work, words, key, total), *_numbers(heard, key, total)]
+    if work.affect is not None and work.affect.categorical:
+        return found + list(feelings.categories(heard, labels, key, total))
+    return found + list(feelings.values(heard, key, total))
+
+
+def _texts(pairs: Pairs, column: str) -> dict[str, str]:
+    if column not in pairs.frame.columns:
+        return {}
+    return {u: str(t) for u, t in pairs.frame.select("utterance", column).iter_rows() if t}
 
 
 def _words(
@@ -113,17 +175,6 @@ def _words(
                 "I": int(errors.insertions.sum()),
             }
             yield Finding(card("cer" if letters else "wer"), estimate, conditions, failed=total - len(rows))
-
-
-def _affect(heard: Sequence[Row], key: Key, total: int) -> Iterator[Finding]:
-    """Concordance of every output of the model of feeling, before and after."""
-    names = dict.fromkeys(n.split("|")[1] for _, got in heard for n in got.numbers if n.startswith("affect|"))
-    for name in names:
-        sides = (f"affect|{name}|original", f"affect|{name}|anonymized")
-        rows = [(pair.speaker, *(got.numbers[s] for s in sides)) for pair, got in heard if sides[0] in got.numbers]
-        speakers, before, after = zip(*rows, strict=True)
-        estimate = ccc_estimate(before, after, speakers=speakers, rng=rng_for(key, "affect", name))
-        yield Finding(card("ccc"), estimate, {"of": name}, failed=total - len(rows))
 
 
 def _numbers(heard: Sequence[Row], key: Key, total: int) -> Iterator[Finding]:
@@ -158,8 +209,9 @@ def table_rows(found: Listening) -> tuple[list[str], list[list[str]]]:
 
 def _row(finding: Finding) -> list[str]:
     e, conditions = finding.estimate, finding.conditions
-    percent = finding.metric.name in ("wer", "cer", "voicing_error")
+    percent = finding.metric.name in ("wer", "cer", "voicing_error", "uar")
     words = [str(conditions[k]) for k in ("speech", "frames", "by", "of") if k in conditions]
+    words += [f"{k} {v}" for k, v in conditions.items() if k not in SHOWN_ELSEWHERE]
     value, low, high = (f"{100 * v:.1f} %" if percent else f"{v:.3f}" for v in (e.value, e.low, e.high))
     interval = "-" if math.isnan(e.low) else f"{low} to {high}"
     of = ", ".join(words) or "anonymized beside original"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from personare.core.errors import ConfigError, MissingExtraError, PersonareError
 from personare.core.weights import files_of
 from personare.listeners import COMPARISONS, comparison, listener
 from personare.listeners.affect import Affect
-from personare.listeners.memory import remembered
+from personare.listeners.memory import remembered, remembered_each
 from personare.metrics.utility.pitch import f0_spearman, pitch_correlation
 from personare.metrics.utility.voicing import voicing_error
 
@@ -93,31 +93,42 @@ class ListenWork:
     def check(self) -> None:
         """Say now what is not installed or not fetched, not once for each utterance."""
         for measure in self.measures:
-            _check_library(*NEEDS[measure], f"the measure '{measure}'")
+            check_library(*NEEDS[measure], f"the measure '{measure}'")
         if self.affect is not None:
             self.affect.check()
         if "pitch" in self.measures:
-            _check_library(TRACKERS[self.tracker], "pitch", f"the listener '{self.tracker}'")
+            check_library(TRACKERS[self.tracker], "pitch", f"the listener '{self.tracker}'")
         if "words" in self.measures:
             for name in self.recognizers:
                 if name.startswith(OWN):
                     _ear(name).check()
                     continue
-                _check_library(RECOGNIZERS[name], "asr", f"the listener '{name}'")
+                check_library(RECOGNIZERS[name], "asr", f"the listener '{name}'")
                 files_of(name)
 
     def __call__(self, pair: SoundPair) -> HeardPair:
         """Listen to both sounds with every ear asked for."""
-        original = read_mono(pair.original, start_s=pair.start_s, stop_s=pair.end_s)
-        anonymized = read_mono(pair.anonymized)
+        original, anonymized = sounds_of_pair(pair)
+        if "words" not in self.measures:
+            return self.hear(original, anonymized, {}, {})
+        try:
+            return self.hear(original, anonymized, self.words([(original, anonymized)])[0], {})
+        except PersonareError as error:
+            return self.hear(original, anonymized, {}, {"words": str(error)})
+
+    def hear(
+        self,
+        original: Audio,
+        anonymized: Audio,
+        words: Mapping[str, tuple[str, str]],
+        failures: dict[str, str],
+    ) -> HeardPair:
+        """Measure everything but words, which were heard before (several utterances at once are quicker)."""
         numbers: dict[str, float] = {}
-        words: dict[str, tuple[str, str]] = {}
-        failures: dict[str, str] = {}
         for measure in self.measures:
+            if measure == "words":
+                continue
             try:
-                if measure == "words":
-                    words = {name: self._words(name, original, anonymized) for name in self.recognizers}
-                    continue
                 found = self._numbers(measure, original, anonymized)
             except PersonareError as error:
                 failures[measure] = str(error)
@@ -126,9 +137,16 @@ class ListenWork:
             failures |= {name: "nothing to correlate" for name, value in found.items() if math.isnan(value)}
         return HeardPair(numbers, words, failures)
 
-    def _words(self, name: str, original: Audio, anonymized: Audio) -> tuple[str, str]:
-        before, after = (self._heard(name, sound, lambda heard: heard) for sound in (original, anonymized))
-        return before, after
+    def words(self, pairs: Sequence[tuple[Audio, Audio]]) -> list[dict[str, tuple[str, str]]]:
+        """Hear the words of several pairs, each recognizer in one batch; what is remembered is not heard again."""
+        sounds = [sound for pair in pairs for sound in pair]
+        found: list[dict[str, tuple[str, str]]] = [{} for _ in pairs]
+        for name in self.recognizers:
+            ear = _ear(name)
+            heard = remembered_each(ear.fingerprint, sounds, ear) if self.remember else ear(sounds)
+            for i, one in enumerate(found):
+                one[name] = (heard[2 * i], heard[2 * i + 1])
+        return found
 
     def _numbers(self, measure: str, original: Audio, anonymized: Audio) -> dict[str, float]:
         if measure == "pitch":
@@ -169,6 +187,11 @@ class ListenWork:
         return remembered(fingerprint, sounds, hear) if self.remember else hear()
 
 
+def sounds_of_pair(pair: SoundPair) -> tuple[Audio, Audio]:
+    """Read the original, or the part of it that the utterance is, and the anonymized file."""
+    return read_mono(pair.original, start_s=pair.start_s, stop_s=pair.end_s), read_mono(pair.anonymized)
+
+
 def _first(ear: Affect, sound: Audio) -> dict[str, float]:
     return ear([sound])[0]
 
@@ -178,6 +201,7 @@ def _ear(name: str) -> Any:
     return comparison(name) if name in COMPARISONS.builtin else listener(name)
 
 
-def _check_library(library: str | None, extra: str, needed_for: str) -> None:
+def check_library(library: str | None, extra: str, needed_for: str) -> None:
+    """Say which extra to install when a library is not there."""
     if library is not None and importlib.util.find_spec(library) is None:
         raise MissingExtraError(extra, needed_for)
