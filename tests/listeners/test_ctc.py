@@ -49,6 +49,13 @@ def test_letters_are_learnt_and_heard(tmp_path: Path) -> None:
     sounds, texts = spoken(10, 900)
     heard = Ctc(tmp_path)(sounds)
     assert sum(h == t for h, t in zip(heard, texts, strict=True)) >= 8
+    right = []
+    for level in (0.01, 0.2, 1.0):
+        noise = [level * np.random.default_rng(i).standard_normal(len(a.samples)) for i, a in enumerate(sounds)]
+        loud = [Audio((a.samples + n).astype(np.float32), 16_000) for a, n in zip(sounds, noise, strict=True)]
+        right.append(sum(h == t for h, t in zip(Ctc(tmp_path)(loud), texts, strict=True)))
+    assert right[0] > right[1] >= right[2]
+    assert len(Ctc(tmp_path)([Audio(np.tile(sounds[0].samples, 40)[: 30 * 16_000], 16_000)])[0]) > 30
     assert Ctc(tmp_path).fingerprint != Ctc(tmp_path, window_s=5.0).fingerprint
     assert Ctc(tmp_path)([Audio(np.zeros(16_000, np.float32), 16_000), Audio(np.zeros(1, np.float32), 8_000)]) == [
         "",

@@ -171,3 +171,66 @@ def test_wrong_models_are_one_line(tmp_path: Path) -> None:
         _ = Affect(tmp_path / "absent.onnx", outputs=("a",)).fingerprint
     with pytest.raises(AudioError, match="feeling needs"):
         Affect(tmp_path / "text.onnx", outputs=("a",))([Audio(np.zeros(16_000, np.float32), 16_000)])
+
+
+@pytest.fixture(scope="module")
+def real_speech(shared_folder: Path) -> list[Audio]:
+    """36 short utterances of 36 speakers."""
+    corpus = shared_folder / "corpus"
+    manifest = pl.read_csv(corpus / "manifest.tsv", separator="\t", quote_char=None)
+    rows = manifest.filter(pl.col("seconds").is_between(2, 5)).unique("speaker", maintain_order=True).head(36)
+    return [read_mono(corpus / path) for path in rows["audio"]]
+
+
+def noisy(audio: Audio, snr_db: float) -> Audio:
+    noise = np.random.default_rng(5).standard_normal(len(audio.samples))
+    scale = np.sqrt(np.mean(audio.samples.astype(np.float64) ** 2) / 10 ** (snr_db / 10))
+    return Audio((audio.samples + scale * noise).astype(np.float32), audio.rate_hz)
+
+
+@pytest.mark.shared
+def test_a_value_of_real_voices_is_learnt_and_noise_hides_it_step_by_step(
+    real_speech: list[Audio], tmp_path: Path
+) -> None:
+    """The 'rating' is openly computed (median log pitch by the neural tracker): a stand-in, not an emotion."""
+    pytest.importorskip("swift_f0", reason="needs the extra 'pitch'")
+    tracks: Any = listener("pitch-swift")(real_speech)
+    ratings = np.array([[np.log2(np.median(track[track > 0]))] for track in tracks])
+    fit_affect(real_speech[:24], ratings[:24], outputs=["lift"], trained_on="pitch").save(tmp_path / "lift.json")
+    ear, others = Affect(tmp_path / "lift.json"), real_speech[24:]
+    clean = [one["lift"] for one in ear(others)]
+    assert ccc(ratings[24:].ravel(), clean) > 0.7
+    assert ccc(clean, [one["lift"] for one in ear(others)]) == pytest.approx(1)
+    heard = [[one["lift"] for one in ear([noisy(a, snr_db) for a in others])] for snr_db in (30, 15, 0)]
+    agreement = [ccc(clean, after) for after in heard]
+    assert 1 > agreement[0] > agreement[1] > agreement[2]
+
+
+@pytest.mark.shared
+def test_noise_moves_the_numbers_further_and_further(real_speech: list[Audio]) -> None:
+    clean = np.stack(Paralinguistics()(real_speech[:8]))
+    spread = clean.std(axis=0) + 1e-9
+    away = []
+    for snr_db in (30, 15, 0):
+        rows = np.stack(Paralinguistics()([noisy(audio, snr_db) for audio in real_speech[:8]]))
+        away.append(np.mean(np.abs((rows - clean) / spread)))
+    assert 0 < away[0] < away[1] < away[2]
+
+
+@pytest.mark.shared
+def test_thirty_seconds_and_one_word_of_real_speech_are_heard(real_speech: list[Audio]) -> None:
+    joined = np.concatenate([audio.samples for audio in real_speech[:14]])[: 30 * 16_000]
+    word = Audio(real_speech[0].samples[len(real_speech[0].samples) // 2 :][:12_000], 16_000)
+    for sound in (Audio(joined, 16_000), word):
+        (row,) = Paralinguistics()([sound])
+        assert np.isfinite(row).all()
+        assert Attributes()([sound])[0]["gender"].predicted
+
+
+def test_a_network_of_categories_says_so_and_a_line_knows(tmp_path: Path) -> None:
+    assert Affect(tmp_path / "any.onnx", outputs=("sad", "glad"), classes=True).categorical
+    assert not Affect(tmp_path / "any.onnx", outputs=("arousal",)).categorical
+    fit_classes([[0.0] * 41, [1.0] * 41], ["a", "b"], inputs=NAMES, trained_on="").save(tmp_path / "classes.json")
+    assert Affect(tmp_path / "classes.json").categorical
+    with pytest.raises(ConfigError, match="says itself"):
+        listener("affect", model=tmp_path / "classes.json", classes=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +56,7 @@ def test_dnsmos_falls_with_noise(speech: Audio) -> None:
 
 @pytest.mark.shared
 def test_any_rate_is_resampled(speech: Audio) -> None:
-    for name in ("pesq", "stoi"):
+    for name in BEST:
         same = comparison(name)([(speech, resample(speech, 48_000))])[0]
         assert same > 0.95 * BEST[name]
     assert Dnsmos()([resample(speech, 48_000)])[0].overall == pytest.approx(Dnsmos()([speech])[0].overall, abs=0.1)
@@ -76,6 +78,32 @@ def test_the_wrapped_libraries_give_the_same_numbers(speech: Audio) -> None:
     api.create(mode="speech", use_lattice_model=False)
     theirs = api.measure_from_arrays(x.astype(np.float64), y.astype(np.float64), 16_000).moslqo
     assert comparison("visqol")([(speech, bad)])[0] == pytest.approx(theirs)
+
+
+@pytest.mark.shared
+def test_dnsmos_gives_the_numbers_of_the_wrapped_package(speech: Audio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its second network (P.808, not offered here) needs librosa, which is not installed, and is fed zeros."""
+    mels = types.SimpleNamespace(melspectrogram=lambda **_: np.zeros((120, 900), np.float32))
+    monkeypatch.setitem(
+        sys.modules, "librosa", types.SimpleNamespace(feature=mels, power_to_db=lambda power, **_: power)
+    )
+    monkeypatch.setitem(sys.modules, "requests", types.SimpleNamespace(session=None))
+    theirs = importlib.import_module("speechmos.dnsmos")
+    told = theirs.run(speech.samples, sr=16_000)
+    (ours,) = Dnsmos()([speech])
+    for name, value in (("sig_mos", ours.speech), ("bak_mos", ours.background), ("ovrl_mos", ours.overall)):
+        assert value == pytest.approx(told[name], abs=1e-3)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["pesq", "stoi", "estoi"])
+def test_thirty_seconds_and_one_word_are_judged(name: str, speech: Audio) -> None:
+    long = Audio(np.tile(speech.samples, 12)[: 30 * 16_000], 16_000)
+    word = Audio(speech.samples[16_000 : 16_000 + 12_000], 16_000)
+    for sound in (long, word):
+        best, worse = comparison(name)([(sound, sound), (sound, noisy(sound, 5))])
+        assert best == pytest.approx(BEST[name], abs=2e-3)
+        assert worse < best
 
 
 def test_dnsmos_cuts_pieces_of_nine_seconds_a_second_apart() -> None:

@@ -62,3 +62,47 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
     noise = np.random.default_rng(2).standard_normal(RATE_HZ).astype(np.float32) * 0.2
     with pytest.raises(MissingExtraError, match=r"personare\[asr\]"):
         Whisper()([Audio(noise, RATE_HZ)])
+
+
+@pytest.mark.models
+@pytest.mark.shared
+def test_noise_loses_words_step_by_step_and_long_and_short_speech_is_heard(shared_folder: Path) -> None:
+    pytest.importorskip("jiwer")
+    from personare.metrics.utility.wer import wer, word_errors
+
+    manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
+    rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 6)).head(3)
+    batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
+    words, ear = Normalizer(), Whisper(beam=1)
+    rates = []
+    for snr_db in (30.0, 0.0, -12.0):
+        heard = [words(text) for text in ear([noisy(audio, snr_db) for audio in batch])]
+        rates.append(wer(word_errors([words(text) for text in rows["text"]], heard)))
+    assert rates[0] < rates[1] < rates[2]
+    word = Audio(batch[0].samples[: int(0.6 * RATE_HZ)], RATE_HZ)
+    joined = np.concatenate([audio.samples for audio in batch] * 3)
+    one, long = ear([word, Audio(joined[: 31 * RATE_HZ], RATE_HZ)])
+    assert len(one.split()) <= 6
+    assert len(long.split()) > 30
+
+
+def noisy(audio: Audio, snr_db: float) -> Audio:
+    noise = np.random.default_rng(5).standard_normal(len(audio.samples))
+    scale = np.sqrt(np.mean(audio.samples.astype(np.float64) ** 2) / 10 ** (snr_db / 10))
+    return Audio((audio.samples + scale * noise).astype(np.float32), audio.rate_hz)
+
+
+@pytest.mark.models
+@pytest.mark.shared
+def test_the_wrapped_library_gives_the_same_words(shared_folder: Path) -> None:
+    """The adapter compared once with faster-whisper called by hand."""
+    from faster_whisper import WhisperModel
+
+    from personare.core.weights import files_of
+
+    manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
+    row = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 6)).row(0, named=True)
+    audio = read_mono(shared_folder / "corpus" / row["audio"])
+    model = WhisperModel(str(files_of("whisper")["model.bin"].parent), device="cpu", compute_type="int8", cpu_threads=1)
+    segments, _ = model.transcribe(audio.samples, language="en", beam_size=5, temperature=0.0, without_timestamps=True)
+    assert Whisper()([audio])[0] == " ".join(" ".join(s.text for s in segments).split())
