@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import Backend, lda_turn, wccn_turn
 from personare.attackers.calibration import fit_calibration
+from personare.attackers.choosing import choose_backend
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import TrialScores, cosine, score_all
 from personare.attackers.split import Disguise, Heard, Split
@@ -50,11 +53,11 @@ def split() -> Split:
 @pytest.mark.parametrize(
     "backend",
     [
-        Backend(),
-        Backend(lda=8),
-        Backend(lda=8, wccn=False),
-        Backend(scorer="cosine"),
-        Backend(lda=5, scorer="cosine"),
+        Backend(shrinkage=0.3),
+        Backend(shrinkage=0.3, lda=8),
+        Backend(shrinkage=0.3, lda=8, wccn=False),
+        Backend(shrinkage=0.3, scorer="cosine"),
+        Backend(shrinkage=0.3, lda=5, scorer="cosine"),
     ],
 )
 def test_learning_beats_the_plain_cosine(split: Split, backend: Backend) -> None:
@@ -63,6 +66,16 @@ def test_learning_beats_the_plain_cosine(split: Split, backend: Backend) -> None
     assert _auc(score_all(test, enroll, scorer=fitted)) > _auc(score_all(test, enroll)) + 0.1
     again = backend.fit(split.lessons())
     np.testing.assert_array_equal(fitted(test.vectors, enroll.vectors), again(test.vectors, enroll.vectors))
+
+
+@pytest.mark.parametrize("compare", ["plda", "cosine"])
+def test_settings_chosen_by_the_teachers_beat_the_plain_cosine(
+    split: Split, compare: Literal["plda", "cosine"]
+) -> None:
+    lessons = split.lessons()
+    fitted = choose_backend(lessons, start=Backend(scorer=compare)).fit(lessons)
+    test, enroll = split.test.embeddings, split.enroll.embeddings
+    assert _auc(score_all(test, enroll, scorer=fitted)) > _auc(score_all(test, enroll)) + 0.1
 
 
 def test_wccn_whitens_and_lda_keeps_what_differs(split: Split) -> None:
@@ -116,6 +129,7 @@ def test_calibration_finds_the_llr_of_two_bell_curves() -> None:
     assert line(np.array([7.0]))[0] == pytest.approx(0, abs=0.03)
 
 
+@settings(deadline=None)  # a busy machine is no wrong answer
 @given(a=st.floats(0.01, 100), b=st.floats(-50, 50))
 def test_calibration_does_not_care_about_scale(a: float, b: float) -> None:
     rng = np.random.default_rng(3)

@@ -93,7 +93,7 @@ class Split:
     test: Heard
     training: Heard | None = None
     original: Heard | None = None
-    ear: str | None = None
+    ear: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_speakers(self)

@@ -203,7 +203,7 @@ def _sides(level: Knowledge, heard: dict[str, Heard], listening: Listening) -> S
     training = side("training") if level.needs_training and "training" in heard else None
     original = side("training original") if level is Knowledge.ALIGNED else None
     ear = listening.ear if level.trial == "anonymized" else None  # nothing is hidden from an attack on original speech
-    return Split(level, enroll, trial, training, original, ear)
+    return Split(level, enroll, trial, training, original, ear=ear)
 
 
 def _disguised(heard: dict[str, Heard], listening: Listening) -> Known:
