@@ -91,7 +91,7 @@ class View:
         original = self.training_original.heard() if self.training_original else None
         level = Knowledge(self.knowledge)
         ear = taught_by(self.embedder) if level.trial == "anonymized" else None
-        return Split(level, both[0], both[1], training, original, ear)
+        return Split(level, both[0], both[1], training, original, ear=ear)
 
 
 def together(draws: list[Heard]) -> Heard:
