@@ -5,10 +5,10 @@
 
 Speakers of the part 'eval' are taken where the corpus has parts; the voice learnt from the part 'train'. One new voice
 per speaker and side. The attacker listens with ECAPA, which is used nowhere inside the system (it has GE2E), on pairs
-of single utterances of the same gender. ``--informed N`` refits the attacker's back-end (LDA, WCCN, PLDA) on N anonymized
-training speakers. ``--generators`` shows every pseudo-speaker generator instead of the other methods, with DeID and
-G_VD. WER by Moonshine, pitch correlation (voiced frames, VPC 2022), DNSMOS (overall); real-time factor is processor
-time of one process, models loaded.
+of single utterances of the same gender. ``--informed N`` refits the attacker's back-end (LDA, WCCN, PLDA) on N
+anonymized training speakers. ``--generators`` shows every pseudo-speaker generator instead of the other methods, with
+DeID and G_VD. WER by Moonshine, F0 SCC (ranks, as USC has it), pitch correlation (VPC 2022, voiced frames), DNSMOS
+(overall); real-time factor is processor time of one process, models loaded.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from personare.listeners import listener
 from personare.listeners.normalize import Normalizer
 from personare.metrics.privacy.eer import rocch_eer
 from personare.metrics.privacy.similarity import deid, g_vd, voice_similarity
-from personare.metrics.utility.pitch import pitch_correlation
+from personare.metrics.utility.pitch import f0_spearman, pitch_correlation
 from personare.metrics.utility.wer import wer, word_errors
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
@@ -92,6 +92,7 @@ class Work:
         found: dict[str, Any] = {"vectors": vectors, "rate": spent_s / original.duration_s}
         if self.utility:
             tracks = listener("pitch")([original, tested])
+            found["f0"] = f0_spearman(*tracks)
             found["pitch"] = pitch_correlation(*tracks, frames="voiced")
             found["mos"] = listener("dnsmos")([tested])[0].overall
             found["text"] = listener("moonshine")([tested])[0]
@@ -193,7 +194,7 @@ def line(title: str, rows: Sequence[dict[str, str]], found: dict[str, Any], info
     if "text" in found:
         plain = Normalizer()
         errors = wer(word_errors([plain(row["text"]) for row in rows], [plain(text) for text in found["text"]]))
-        shown += [f"{100 * errors:.1f}", f"{np.nanmean(found['pitch']):.3f}", f"{np.mean(found['mos']):.2f}"]
+        shown += [f"{100 * errors:.1f}", *(f"{np.nanmean(found[name]):.2f}" for name in ("f0", "pitch", "mos"))]
     return f"| {title} | {' | '.join(shown)} | {np.median(found['rate']):.3f} |"
 
 
@@ -217,9 +218,9 @@ def main() -> None:
         chosen(words.corpus, "train", speakers=words.informed, utterances=words.utterances) if words.informed else []
     )
     print(f"{len({row['speaker'] for row in rows})} speakers, {len(rows)} utterances")
-    utility = " | WER | pitch | DNSMOS" if not words.generators else ""
+    utility = " | WER | F0 SCC | pitch | DNSMOS" if not words.generators else ""
     print(f"| method | EER ignorant | lazy-informed | informed | DeID | G_VD, dB{utility} | real-time factor |")
-    print("|---|" + "--:|" * (9 if utility else 6))
+    print("|---|" + "--:|" * (10 if utility else 6))
     table = generators(words.weights) if words.generators else methods(words.weights)
     for title, (method, parameters) in table.items():
         if words.only and words.only not in title and title != "original":

@@ -11,6 +11,7 @@ BUILTIN = {
     "mcadams": "personare.anonymizers.mcadams:McAdams",
     "formants": "personare.anonymizers.formants:Formants",
     "world": "personare.anonymizers.world:WorldWarp",
+    "xvector": "personare.anonymizers.xvector.anonymizer:XVector",
     "chain": "personare.anonymizers.chain:Chain",
 }
 ANONYMIZERS = Catalog("anonymizer", BUILTIN)

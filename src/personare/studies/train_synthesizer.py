@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from personare.anonymizers.xvector.training import people
+from personare.anonymizers.xvector.training import masking, people
 from personare.anonymizers.xvector.training.course import Course, LessonWork, Utterance, key_of, place_of, set_aside
 from personare.anonymizers.xvector.training.export import exported
-from personare.anonymizers.xvector.weights import CARD, NETWORK, VOICES
+from personare.anonymizers.xvector.weights import CARD, MASK, NETWORK, VOICES
 from personare.attackers.training.division import part_of
 from personare.core.audio import Audio
 from personare.core.files import write_bytes, write_text
@@ -107,13 +107,14 @@ def train_synthesizer(
 
 
 def finish(course: Course, task: VoiceTask, corpus: Corpus, folder: Path, *, sources: Sequence[str]) -> TrainedVoice:
-    """Take the best network, invent its voices, measure it, and write everything down."""
+    """Take the best network, train its mask, invent its voices, measure it, and write everything down."""
+    mask = masking.trained(task.lessons, folder / "mask", mark=course.mark, seed=course.settings.seed)
     rows = tuple(loop.result(task, folder, mark=course.mark).rows)
     graph, difference = exported(task.tensors, course.settings.shape)
     genders = dict(corpus.frame.select("speaker", "gender").iter_rows()) if "gender" in corpus.frame.columns else {}
     crowd = people.people_of(task.lessons, genders)
     voices = people.voices_of(crowd, count=VOICES_PER_GENDER, rng=rng_for(key_of(course.settings.seed), "voices"))
-    parts = {NETWORK: graph, VOICES: people.encoded(voices)}
+    parts = {NETWORK: graph, MASK: masking.encoded(mask.tensors), VOICES: people.encoded(voices)}
     original, made = _wer(course, task, corpus)
     done = TrainedVoice(folder, rows, made, original, difference, sum(map(len, parts.values())) / 1e6)
     card = _card(course, done, crowd, voices.vectors, parts, sources)

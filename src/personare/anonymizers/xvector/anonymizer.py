@@ -53,6 +53,7 @@ class XVector:
     own : which halves keep the speaker's own vector: ``neither``, ``source`` (M1c3), ``envelope`` (M1c4) or ``both``.
     pitch : ``move`` the middle and swings of the pitch to the invented voice's, or ``keep`` them.
     content : the content encoder the network was trained with: ``moonshine`` (M1).
+    mask : take the speaker out of the content by a head that was trained against a guesser of speakers (M1c1).
     pool : the .npz of voices to invent from; without one, the invented ones that are shipped.
     weights : ``shipped``, or the folder of a voice trained by ``personare train synthesizer``.
     """
@@ -63,6 +64,7 @@ class XVector:
     own: Own = "neither"
     pitch: Literal["move", "keep"] = "move"
     content: str = "moonshine"
+    mask: bool = False
     pool: str = ""
     weights: str = SHIPPED
 
@@ -109,8 +111,10 @@ class XVector:
         for first, last, track in tracks:
             samples = sound.samples[first:last]
             sung = moved(track, own, wanted) if own is not None and self.pitch == "move" else track
-            made = spoken(weights, encode(samples), sung, vectors.envelope, length=last - first, rng=rng)
-            result[first:last] = made
+            content = encode(samples)
+            result[first:last] = spoken(
+                weights, content, sung, vectors.envelope, length=last - first, rng=rng, mask=self.mask
+            )
         return at_the_level_of(sound.samples, result)
 
 

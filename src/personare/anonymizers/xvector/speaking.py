@@ -49,11 +49,19 @@ def moved(track: Track, own: Pitch, wanted: Pitch) -> Track:
 
 
 def spoken(
-    weights: Weights, content: Floats, track: Track, vector: Floats, *, length: int, rng: np.random.Generator
+    weights: Weights,
+    content: Floats,
+    track: Track,
+    vector: Floats,
+    *,
+    length: int,
+    rng: np.random.Generator,
+    mask: bool = False,
 ) -> Floats:
-    """Make ``length`` samples at 16 kHz."""
+    """Make ``length`` samples at 16 kHz; with ``mask``, from content with less of the speaker in it."""
     count = frame_count(length)
-    logs = weights.described(on_frames(content, count), prosody(track, count), vector)
+    laid = on_frames(content, count)
+    logs = weights.described(weights.masked(laid) if mask else laid, prosody(track, count), vector)
     harmonic = bands.pulses(track.f0_hz[: count * PAIR], turn=float(rng.random()))
     noise = rng.standard_normal(len(harmonic), dtype=np.float32)
     return bands.shaped(harmonic, noise, logs.reshape(-1, bands.BANDS))[:length]

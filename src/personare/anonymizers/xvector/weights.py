@@ -1,8 +1,8 @@
 """The neural voice as it is shipped or trained: the network, its card, and the voices it may speak with.
 
-A folder holds ``voice.onnx`` (content, prosody, speaker vector -> bands), ``voice.json`` (the card: data, licence,
-hashes, what was measured) and ``voices.npz`` (invented speaker vectors with their genders, and how high such voices
-speak). Files that do not fit the card are refused.
+A folder holds ``voice.onnx`` (content, prosody, speaker vector -> bands), ``mask.onnx`` (content -> content with less
+of the speaker in it), ``voice.json`` (the card: data, licence, hashes, what was measured) and ``voices.npz`` (invented
+speaker vectors with their genders, and how high such voices speak). Files that do not fit the card are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-NETWORK, CARD, VOICES = "voice.onnx", "voice.json", "voices.npz"
+NETWORK, MASK, CARD, VOICES = "voice.onnx", "mask.onnx", "voice.json", "voices.npz"
 SHIPPED = "shipped"
 
 
@@ -58,11 +58,17 @@ class Voices:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """An opened voice: its network, its voices, its card."""
+    """An opened voice: its network, its mask, its voices, its card."""
 
     network: Any
+    mask: Any
     voices: Voices
     card: dict[str, Any]
+
+    def masked(self, content: Floats) -> Floats:
+        """Take the speaker out of content [frames, 288], as far as the mask has learnt to."""
+        kept: Floats = self.mask.run(None, {"content": content})[0]
+        return kept
 
     def described(self, content: Floats, prosody: Floats, vector: Floats) -> Floats:
         """Say how strong every band is: [frames, bands]."""
@@ -81,16 +87,15 @@ def _opened(where: str, threads: int) -> Weights:
     folder = resources.files("personare.anonymizers.xvector") / "shipped" if where == SHIPPED else Path(where)
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        parts = {name: (folder / name).read_bytes() for name in (NETWORK, VOICES)}
+        parts = {name: (folder / name).read_bytes() for name in (NETWORK, MASK, VOICES)}
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
         if hashes != {name: card["sha256"][name] for name in parts}:
             raise WeightsError(f"{where}: the files do not fit their card; train the voice again or restore them")
-        return Weights(opened(parts[NETWORK], threads), read_voices(parts[VOICES]), card)
+        network, mask = (opened(parts[name], threads) for name in (NETWORK, MASK))
+        return Weights(network, mask, read_voices(parts[VOICES]), card)
     except FileNotFoundError as error:
         missing = Path(str(error.filename)).name
-        raise WeightsError(
-            f"{where}: has no {missing}; a trained voice is a folder with {NETWORK}, {CARD}, {VOICES}"
-        ) from None
+        raise WeightsError(f"{where}: has no {missing}; train a voice into this folder, or name another") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{where}: not a trained voice ({type(error).__name__}: {error})") from None
 

@@ -3,14 +3,15 @@
 The head keeps what an utterance and its copies in other voices have in common (their mean is what it must give back),
 while a guesser tries to name the speaker from what it gives, and the head is taught to fool the guesser (its gradient
 is turned round).                        [tomashenko2022voiceprivacy, sec. 3.2.1, M1c1; ganin2016domain, sec. 3]
-Deviations: the paper adds the adversary to the recognizer's own training; here the recognizer is published and fixed, so
-the head comes behind it, and the network is not trained anew: the head speaks the same language.
+Deviations: the paper adds the adversary to the recognizer's own training; here the recognizer is published and fixed,
+so the head comes behind it, and the network is not trained anew: the head speaks the same language.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,17 +20,18 @@ from personare.anonymizers.xvector.grid import WIDTH, frame_count, on_frames
 from personare.anonymizers.xvector.training.lessons import Lesson
 from personare.core.seeding import Key, rng_for
 from personare.encoders.graphs import Graph
+from personare.nn import loop
 from personare.nn.plan import Plan
 from personare.nn.torch_extra import torch_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PLAN = Plan(steps=1500, judge_every=500, patience=0, rate=1e-3, lowest_rate=1e-5, warm_up=50, gradient_limit=5.0)
+PLAN = Plan(steps=1000, judge_every=250, patience=0, rate=1e-3, lowest_rate=1e-5, warm_up=50, gradient_limit=5.0)
 _HEAD, _GUESSER = 256, 256
 _BATCH, _FRAMES = 32, 160
 _KEEP = 1.0
-_MASK = 0.05  # weight of the guesser's loss, turned round, against that of keeping the content
+_MASK = 1.0  # weight of the guesser's loss, turned round, against that of keeping the content
 _JUDGED = 64
 
 
@@ -112,6 +114,14 @@ def new_task(lessons: Sequence[Lesson], *, seed: int) -> MaskTask:
         tensors[f"{name}.bias"] = torch.zeros(size[1], requires_grad=True)
     speakers = np.array([names.index(lesson.speaker) for lesson in lessons])
     return MaskTask([_versions(lesson) for lesson in lessons], speakers, tensors, key)
+
+
+def trained(lessons: Sequence[Lesson], folder: Path, *, mark: str, seed: int) -> MaskTask:
+    """Train a mask into ``folder``, going on where a training was stopped; takes minutes."""
+    task = new_task(lessons, seed=seed)
+    for _ in loop.train(task, PLAN, folder, mark=mark, resume=True):
+        pass
+    return task
 
 
 def _versions(lesson: Lesson) -> list[NDArray[np.float16]]:

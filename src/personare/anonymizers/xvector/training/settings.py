@@ -29,7 +29,7 @@ class Settings:
     shape: Shape = field(default_factory=Shape)
     plan: Plan = field(
         default_factory=lambda: Plan(
-            steps=3000,
+            steps=4000,
             judge_every=250,
             patience=0,
             rate=1e-3,
