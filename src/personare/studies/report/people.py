@@ -88,14 +88,14 @@ def _ranked(artefact: Artefact) -> list[tuple[str, float, int]]:
 
 def _exposed(artefact: Artefact, palette: Palette) -> Figure:
     c, ranked = artefact.conditions, _ranked(artefact)
-    corpus, method, who = (str(c.get(name, "")) for name in ("corpus", "anonymizer", "attacker"))
+    corpus, method, by = (str(c.get(name, "")) for name in ("corpus", "anonymizer", "attacker"))
     return exposed_figure(
-        [(speaker, share) for speaker, share, _ in ranked[:MOST_EXPOSED]],
+        [(who, share) for who, share, _ in ranked[:MOST_EXPOSED] if share > 0] or [(ranked[0][0], 0.0)],
         everybody=len(ranked),
         chance=1 / int(c.get("N", len(ranked))),
         series=palette.method(method),
         name=f"exposed-{word(corpus)}-{word(method)}",
-        title=palette.titled(corpus, f"{method}, {who} attacker"),
+        title=palette.titled(corpus, f"{method}, {by} attacker"),
     )
 
 

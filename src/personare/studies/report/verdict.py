@@ -16,11 +16,11 @@ RISKS = {"linkability": "linking", "singling_out": "singling out", "risk_over_co
 GLANCE = {
     "linkability": "linked",
     "singling_out": "singled out",
-    "risk_over_control": "inferred beyond control",
+    "risk_over_control": "inferred",
     "eer": "EER",
     "wer": "WER",
     "cer": "CER",
-    "f0_spearman": "melody kept (SCC)",
+    "f0_spearman": "melody (SCC)",
     "dnsmos": "DNSMOS",
 }
 TITLE = "What an attacker could say"
