@@ -58,11 +58,11 @@ def methods(weights: str) -> dict[str, tuple[str, dict[str, Any]]]:
     voice: dict[str, Any] = {"weights": weights} if weights else {}
     return {
         "original": ("", {}),
+        "xvector": ("xvector", voice),
         "copy-synthesis (M1c2)": ("xvector", {"generator": "copy", "pitch": "keep", **voice}),
         "mcadams (B2)": ("mcadams", {}),
         "mcadams 0.5..0.9 (random B2)": ("mcadams", {"alpha": (0.5, 0.9)}),
         "WORLD warp": ("world", {}),
-        "xvector": ("xvector", voice),
     }
 
 

@@ -87,7 +87,8 @@ def hidings(study: Study, folder: Path) -> list[Hiding]:
 def hiding_of(label: str, given: Mapping[str, Any], folder: Path) -> Hiding:
     """Make one; ``original: {}`` hides nothing."""
     where = f"anonymizers: {label}"
-    rest = {name: value for name, value in given.items() if name not in ("method", "generator", "level")}
+    ours = ("method" if "method" in given else "generator", "level")  # a method may have a generator of its own
+    rest = {name: value for name, value in given.items() if name not in ours}
     level: Level = coerce(given.get("level", "speaker"), Level, where=f"{where}: level")
     if not given:
         if label != ORIGINAL:
@@ -95,9 +96,9 @@ def hiding_of(label: str, given: Mapping[str, Any], folder: Path) -> Hiding:
         return Hiding(label, "none")
     if label == ORIGINAL:
         raise ConfigError(f"{where}: '{ORIGINAL}' hides nothing and has no settings; choose another label")
-    if ("method" in given) == ("generator" in given):
+    if not {"method", "generator"} & set(given):
         names = "; ".join(did_you_mean(str(n), ["method", "generator", "level"]) for n in given)
-        raise ConfigError(f"{where}: needs a method or a generator, one of them ({names})")
+        raise ConfigError(f"{where}: needs a method or a generator ({names})")
     catalog = ANONYMIZERS if "method" in given else PSEUDOSPEAKERS
     name = coerce(given.get("method", given.get("generator")), str, where=where)
     try:
