@@ -7,8 +7,9 @@ Speakers of the part 'eval' are taken where the corpus has parts; the voice lear
 per speaker and side. The attacker listens with ECAPA, which is used nowhere inside the system (it has GE2E), on pairs
 of single utterances of the same gender. ``--informed N`` refits the attacker's back-end (LDA, WCCN, PLDA) on N
 anonymized training speakers. ``--generators`` shows every pseudo-speaker generator instead of the other methods, with
-DeID and G_VD. WER by Moonshine, F0 SCC (ranks, as USC has it), pitch correlation (VPC 2022, voiced frames), DNSMOS
-(overall); real-time factor is processor time of one process, models loaded.
+DeID and G_VD. WER by Moonshine, F0 correlation as in VPC 2022 (voiced frames, by the neural tracker SwiftF0), F0 SCC
+as USC has it (ranks; by DIO, which loses track in noise), DNSMOS (overall); real-time factor is processor time of one
+process, models loaded.
 """
 
 from __future__ import annotations
@@ -91,9 +92,8 @@ class Work:
         vectors = embedder("ecapa")([original, tested, enrolled])
         found: dict[str, Any] = {"vectors": vectors, "rate": spent_s / original.duration_s}
         if self.utility:
-            tracks = listener("pitch")([original, tested])
-            found["f0"] = f0_spearman(*tracks)
-            found["pitch"] = pitch_correlation(*tracks, frames="voiced")
+            found["f0"] = pitch_correlation(*listener("pitch-swift")([original, tested]), frames="voiced")
+            found["scc"] = f0_spearman(*listener("pitch")([original, tested]))
             found["mos"] = listener("dnsmos")([tested])[0].overall
             found["text"] = listener("moonshine")([tested])[0]
         return found
@@ -194,7 +194,7 @@ def line(title: str, rows: Sequence[dict[str, str]], found: dict[str, Any], info
     if "text" in found:
         plain = Normalizer()
         errors = wer(word_errors([plain(row["text"]) for row in rows], [plain(text) for text in found["text"]]))
-        shown += [f"{100 * errors:.1f}", *(f"{np.nanmean(found[name]):.2f}" for name in ("f0", "pitch", "mos"))]
+        shown += [f"{100 * errors:.1f}", *(f"{np.nanmean(found[name]):.2f}" for name in ("f0", "scc", "mos"))]
     return f"| {title} | {' | '.join(shown)} | {np.median(found['rate']):.3f} |"
 
 
@@ -218,7 +218,7 @@ def main() -> None:
         chosen(words.corpus, "train", speakers=words.informed, utterances=words.utterances) if words.informed else []
     )
     print(f"{len({row['speaker'] for row in rows})} speakers, {len(rows)} utterances")
-    utility = " | WER | F0 SCC | pitch | DNSMOS" if not words.generators else ""
+    utility = " | WER | F0 correlation | F0 SCC | DNSMOS" if not words.generators else ""
     print(f"| method | EER ignorant | lazy-informed | informed | DeID | G_VD, dB{utility} | real-time factor |")
     print("|---|" + "--:|" * (10 if utility else 6))
     table = generators(words.weights) if words.generators else methods(words.weights)

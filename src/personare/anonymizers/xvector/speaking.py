@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 _LOWEST_HZ, _HIGHEST_HZ = 55.0, 600.0
-_LEVEL_S = 0.2  # the level of the original is followed under windows of this length
+_LEVEL_S = 2.0  # the level of the original is followed under windows of this length
+_PAUSE_DB, _SURELY_DB, _SOFTER_DB = -30.0, -45.0, 12.0  # noise in pauses is softened: rooms are nobody's words
 _MOST_GAIN = 30.0
 _SWINGS = (0.6, 1.6)  # how much larger or smaller the swings of the pitch may become
 
@@ -62,13 +63,22 @@ def spoken(
     count = frame_count(length)
     laid = on_frames(content, count)
     logs = weights.described(weights.masked(laid) if mask else laid, prosody(track, count), vector)
+    logs = logs.reshape(-1, bands.BANDS)
+    logs[:, bands.HARMONIC_BANDS :] -= _softer(track.energy_db[: len(logs)])[:, None]
     harmonic = bands.pulses(track.f0_hz[: count * PAIR], turn=float(rng.random()))
     noise = rng.standard_normal(len(harmonic), dtype=np.float32)
-    return bands.shaped(harmonic, noise, logs.reshape(-1, bands.BANDS))[:length]
+    return bands.shaped(harmonic, noise, logs)[:length]
+
+
+def _softer(energy_db: Floats) -> Floats:
+    """How much softer the noise of a frame becomes (natural logarithm): not in speech, by 12 dB in sure pauses."""
+    share = np.clip((_PAUSE_DB - energy_db) / (_PAUSE_DB - _SURELY_DB), 0.0, 1.0)
+    softer: Floats = (share * (_SOFTER_DB / 20 * np.log(10))).astype(np.float32)
+    return softer
 
 
 def at_the_level_of(original: Floats, made: Floats) -> Floats:
-    """Follow the level of the original under windows of 0.2 s; where it is silent, be silent."""
+    """Follow the level of the original under windows of 2 s; where it is silent, be silent."""
     wanted, found = _levels(original), _levels(made)
     gains = np.minimum(wanted / np.maximum(found, 1e-9), _MOST_GAIN)
     step = round(_LEVEL_S * RATE_HZ / 4)
@@ -79,7 +89,7 @@ def at_the_level_of(original: Floats, made: Floats) -> Floats:
 
 
 def _levels(sound: Floats) -> NDArray[np.float64]:
-    """Root mean square under Hann windows of 0.2 s, a quarter of a window apart, the first around the start."""
+    """Root mean square under Hann windows of 2 s, a quarter of a window apart, the first around the start."""
     size = round(_LEVEL_S * RATE_HZ)
     padded = np.pad(sound.astype(np.float64), (size // 2, size))
     windows = np.lib.stride_tricks.sliding_window_view(padded, size)[:: size // 4][: len(sound) // (size // 4) + 2]
