@@ -202,6 +202,6 @@ def _write_log(done: TrainedVoice) -> None:
         held_out,
         done.folder / FIGURE,
         title="the neural voice",
-        judged="distance of what is understood, held-out speakers",
+        judged="misunderstood of held-out speakers",
         scale=1.0,
     )
