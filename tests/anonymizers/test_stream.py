@@ -132,7 +132,7 @@ def test_a_wrong_method_is_one_line() -> None:
     done = personare("stream", "--rate", "8000", "--method", "mcadam")
     assert done.returncode == 2
     assert done.stderr.decode() == (
-        "personare: no anonymizer 'mcadam'; did you mean 'mcadams'? Known: chain, formants, mcadams, world\n"
+        "personare: no anonymizer 'mcadam'; did you mean 'mcadams'? Known: chain, formants, mcadams, world, xvector\n"
     )
 
 
