@@ -1,7 +1,7 @@
 """What the neural x-vector anonymizer keeps and hides on held-out speakers, beside the signal methods.
 
     python benchmarks/xvector.py [CORPUS] [--speakers N] [--utterances M] [--informed N] [--generators] [--jobs N]
-                                 [--weights FOLDER]
+                                 [--weights FOLDER] [--only PART-OF-A-TITLE]
 
 Speakers of the part 'eval' are taken where the corpus has parts; the voice learnt from the part 'train'. One new voice
 per speaker and side. The attacker listens with ECAPA, which is used nowhere inside the system (it has GE2E), on pairs

@@ -105,7 +105,8 @@ def test_wrong_settings_are_one_line() -> None:
         anonymizer("xvector", generator="o2")
     with pytest.raises(UnknownNameError, match="no content encoder 'moonshin'; did you mean 'moonshine'"):
         anonymizer("xvector", content="moonshin")
-    with pytest.raises(ConfigError, match="brings its own parameters and pool"):
-        anonymizer("xvector", generator="mine.npz", pool="pool.npz")
+    for setting in ({"pool": "pool.npz"}, {"gender": "cross"}, {"parameters": {"mix": 3}}):
+        with pytest.raises(ConfigError, match="brings its own parameters, pool and gender"):
+            anonymizer("xvector", generator="mine.npz", **setting)
     with pytest.raises(WeightsError, match=r"nowhere: has no voice\.json"):
         anonymizer("xvector", weights="nowhere")(hum(1), rng=np.random.default_rng(1))

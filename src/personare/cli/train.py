@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from personare.studies.train import Trained
 
 app = typer.Typer(
-    no_args_is_help=True, help="Train an attacker's or a friendly ear on one's own speech (extra 'neural')."
+    no_args_is_help=True,
+    help="Train an attacker's ear, a friendly one, or the neural voice, on one's own speech (extra 'neural').",
 )
 
 
@@ -25,7 +26,7 @@ app.command()(synthesizer)
 
 @app.callback()
 def _train() -> None:
-    """Train an attacker's ear, or a friendly one, on speech of one's own."""
+    """Train an attacker's ear, a friendly one, or the neural voice, on speech of one's own."""
 
 
 @app.command()

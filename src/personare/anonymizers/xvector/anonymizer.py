@@ -9,6 +9,7 @@ a pulse and noise source in the STFT domain stands for the acoustic and NSF mode
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_FADE_S = 0.05
 _HEARD_S = 60.0  # how much of a long recording is listened to for the speaker's own vector
 
 
@@ -71,8 +71,10 @@ class XVector:
     def __post_init__(self) -> None:
         content_encoder(self.content)
         if self.generator.endswith(".npz"):
-            if self.parameters or self.pool:
-                raise ConfigError("xvector: a fitted generator brings its own parameters and pool; leave both out")
+            if self.parameters or self.pool or self.gender != "same":
+                raise ConfigError(
+                    "xvector: a fitted generator brings its own parameters, pool and gender; leave them out"
+                )
         else:
             pseudospeaker(self.generator, **{**self.parameters, "gender": self.gender})
 
@@ -123,23 +125,16 @@ def _unit(vector: Floats) -> Floats:
 
 
 def _generator(method: XVector) -> Any:
-    settings = tuple(sorted(method.parameters.items()))
-    return _fitted(method.generator, repr(settings), method.gender, method.pool, method.weights, _Parameters(settings))
-
-
-@dataclass(frozen=True)
-class _Parameters:
-    """Parameters that hash by what they say, so that fitted generators can be kept."""
-
-    items: tuple[tuple[str, Any], ...] = field(hash=False)
+    said = json.dumps(method.parameters, sort_keys=True)
+    return _fitted(method.generator, said, method.gender, method.pool, method.weights)
 
 
 @lru_cache(maxsize=4)
-def _fitted(name: str, said: str, gender: str, pool: str, weights: str, parameters: _Parameters) -> Any:  # noqa: ARG001
+def _fitted(name: str, parameters: str, gender: str, pool: str, weights: str) -> Any:
     """Fit a generator, once a process, by a public key: attacker and defender know the same generator."""
     if name.endswith(".npz"):
         return load_generator(Path(name))
     voices = open_weights(weights).voices
-    voices_to_learn = read_pool(Path(pool)) if pool else Pool(voices.vectors, voices.genders)
-    recipe = pseudospeaker(name, **{**dict(parameters.items), "gender": gender})
-    return recipe.fit(voices_to_learn, rng=rng_for(Key.from_seed("personare pseudospeakers"), name))
+    people = read_pool(Path(pool)) if pool else Pool(voices.vectors, voices.genders)
+    recipe = pseudospeaker(name, **{**json.loads(parameters), "gender": gender})
+    return recipe.fit(people, rng=rng_for(Key.from_seed("personare pseudospeakers"), name))
