@@ -124,3 +124,10 @@ def test_no_speakers_or_no_resamples_are_refused() -> None:
         bootstrap_many(lambda drawn: drawn, speakers=0, rng=np.random.default_rng(0))
     with pytest.raises(MetricError, match="speakers and resamples"):
         bootstrap_many(lambda drawn: drawn, speakers=3, rng=np.random.default_rng(0), resamples=0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_redraws_give_an_infinite_end_and_no_warning() -> None:
+    endless = lambda drawn: np.where(drawn[:, 0] == 0, -np.inf, drawn[:, 0])  # noqa: E731
+    found = speaker_bootstrap(endless, speakers=3, rng=np.random.default_rng(1))
+    assert found.value == 1.0 and found.low == -np.inf and found.high in (2.0, 3.0)

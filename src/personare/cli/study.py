@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Compare methods, attackers and listeners as one file says.")
 
+Other = tuple[Path | None, int | None, int | None]
 STUDY = typer.Argument(..., metavar="STUDY", help="A study file (YAML).")
 OUT = typer.Option(None, "--out", metavar="RUN", help="The run folder.  [STUDY-run, in the current folder]")
 CORPUS = typer.Option(None, "--corpus", metavar="PATH", help="Run on this corpus instead of the study's own.")
+SPEAKERS = typer.Option(None, "--speakers", min=1, help="With --corpus: at most so many people of each part.")
+UTTERANCES = typer.Option(
+    None, "--utterances", min=1, help="With --corpus: at most so many utterances of each of them."
+)
 JOBS = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once.")
 
 
@@ -28,6 +33,8 @@ def run(
     study: Path = STUDY,
     out: Path | None = OUT,
     corpus: Path | None = CORPUS,
+    speakers: int | None = SPEAKERS,
+    utterances: int | None = UTTERANCES,
     engine: str = typer.Option("local", help="Where the work is done: local, or ray (a cluster)."),
     jobs: int = JOBS,
     resume: bool = typer.Option(False, "--resume", help="Go on in a used folder; only what is missing is done."),
@@ -42,7 +49,7 @@ def run(
 
         personare study run my-study.yaml --jobs 2
 
-        personare study run recipes/legal-figure1.yaml --corpus LibriSpeech/test-clean --out run-libri
+        personare study run recipes/legal-figure1.yaml --corpus LibriSpeech/test-clean --speakers 40 --out run-libri
     """
     _one_thread()
     from personare.cli.study_progress import StudyProgress
@@ -52,7 +59,7 @@ def run(
     folder = out or _folder(study)
     machine = engine_named(engine, jobs)
     open_folder(folder, resume=resume)
-    chosen = _checked(study, corpus, folder, quiet=True)
+    chosen = _checked(study, (corpus, speakers, utterances), folder, quiet=True)
     with StudyProgress() as watch:
         ran = run_study(
             chosen,
@@ -67,7 +74,13 @@ def run(
 
 
 @app.command("check")
-def check(study: Path = STUDY, out: Path | None = OUT, corpus: Path | None = CORPUS) -> None:
+def check(
+    study: Path = STUDY,
+    out: Path | None = OUT,
+    corpus: Path | None = CORPUS,
+    speakers: int | None = SPEAKERS,
+    utterances: int | None = UTTERANCES,
+) -> None:
     """Say everything that is wrong with a study before hours of work; nothing is hidden, heard or written.
 
     Files, methods, parameters, models, enough utterances for every L and enough people for every N. One line for each
@@ -78,7 +91,7 @@ def check(study: Path = STUDY, out: Path | None = OUT, corpus: Path | None = COR
         personare study check my-study.yaml
     """
     _one_thread()
-    _checked(study, corpus, out or _folder(study), quiet=False)
+    _checked(study, (corpus, speakers, utterances), out or _folder(study), quiet=False)
     typer.echo(f"{study}: can run")
 
 
@@ -87,6 +100,8 @@ def plan(
     study: Path = STUDY,
     out: Path | None = OUT,
     corpus: Path | None = CORPUS,
+    speakers: int | None = SPEAKERS,
+    utterances: int | None = UTTERANCES,
     jobs: int = JOBS,
     probe: bool = typer.Option(True, "--probe/--no-probe", help="Time a couple of utterances in every kind of work."),
 ) -> None:
@@ -103,7 +118,7 @@ def plan(
     from personare.studies.study.plan import plan_study
 
     folder = out or _folder(study)
-    chosen = _checked(study, corpus, folder, quiet=True)
+    chosen = _checked(study, (corpus, speakers, utterances), folder, quiet=True)
     found = plan_study(chosen, folder, home=study.resolve().parent, probe=probe)
     rows = [
         [
@@ -124,17 +139,16 @@ def plan(
         typer.echo(f"not in this estimate: {', '.join(found.unknown)}")
 
 
-def _checked(path: Path, corpus: Path | None, folder: Path, *, quiet: bool) -> Study:
+def _checked(path: Path, other: Other, folder: Path, *, quiet: bool) -> Study:
     """Read and check; problems are printed, all of them, and end the command."""
     from personare.studies.study.check import check_study
     from personare.studies.study.folder import STAGES
     from personare.studies.study.reading import file_problems
-    from personare.studies.study.schema import read_study, with_corpus
+    from personare.studies.study.schema import read_study
 
     problems = file_problems(path)
     if not problems:
-        study = read_study(path)
-        study = with_corpus(study, corpus) if corpus is not None else study
+        study = _on(read_study(path), *other)
         found = check_study(study, folder / STAGES, home=path.resolve().parent)
         problems = list(found.problems)
         for note in found.notes if not (quiet and problems) else ():
@@ -145,6 +159,17 @@ def _checked(path: Path, corpus: Path | None, folder: Path, *, quiet: bool) -> S
     if problems:
         raise typer.Exit(2)
     return study
+
+
+def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int | None) -> Study:
+    """Put another corpus in the place of the study's own, or a part of it."""
+    from personare.studies.study.schema import with_corpus
+
+    if corpus is None and (speakers or utterances):
+        raise typer.BadParameter(
+            "--speakers and --utterances choose from --corpus; a study says its own numbers itself"
+        )
+    return study if corpus is None else with_corpus(study, corpus, speakers=speakers, utterances=utterances)
 
 
 def _tell(ran: Ran) -> None:

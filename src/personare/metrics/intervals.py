@@ -148,10 +148,18 @@ def _percentile(
     valid = redrawn[~np.isnan(redrawn)]
     if math.isnan(value) or len(valid) < FEWEST_VALID * len(redrawn):
         return Estimate(value, math.nan, math.nan, speakers)
-    low, middle, high = np.quantile(valid, [0.5 - level / 2, 0.5, 0.5 + level / 2])
+    low, middle, high = _quantiles(valid, (0.5 - level / 2, 0.5, 0.5 + level / 2))
     bias = middle - value if centred and math.isfinite(middle) and math.isfinite(value) else 0.0
     low, high = np.clip([low - bias, high - bias], *bounds)
     return Estimate(value, float(low), float(high), speakers)
+
+
+def _quantiles(values: Floats, shares: tuple[float, ...]) -> list[float]:
+    """Give quantiles; next to an infinite value there is nothing to interpolate, and the nearer of the two is taken."""
+    if np.isfinite(values).all():
+        return [float(q) for q in np.quantile(values, shares)]
+    ordered = np.sort(values)
+    return [float(ordered[round(share * (len(ordered) - 1))]) for share in shares]
 
 
 def _check_level(level: float) -> None:

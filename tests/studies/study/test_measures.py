@@ -126,6 +126,7 @@ def test_cut_utterances_are_heard_alone(place: Path) -> None:
     assert {"f0_spearman", "voicing_error", "linkability"} <= set(table["metric"])
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_invented_vectors_need_no_sound(place: Path) -> None:
     table = found(
         place,
@@ -140,6 +141,12 @@ def test_invented_vectors_need_no_sound(place: Path) -> None:
     assert values["random", "ignorant"] < values["copy", "ignorant"]
     assert table.filter(pl.col("metric") == "deid", pl.col("anonymizer") == "copy")["value"][0] == pytest.approx(0)
     assert not list((place / "vectors" / "stages").glob("hide-*"))
+    gain = table.filter(pl.col("metric") == "g_vd")
+    notes = json.loads((place / "vectors" / "findings.json").read_text())["notes"]
+    endless = gain.filter(pl.any_horizontal(pl.col("value", "low", "high").is_infinite()))
+    assert len(endless) and len([note for note in notes if "voices cannot be told apart at all" in note]) >= len(
+        endless
+    )
 
 
 # value, low, high, chance of the tiny study with seed 7, at N = 4 where there is an N

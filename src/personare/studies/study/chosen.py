@@ -116,6 +116,7 @@ def _with_paths(cls: type, parameters: Mapping[str, Any], folder: Path) -> dict[
     for name, value in parameters.items():
         hint = hints.get(name)
         is_path = hint is Path or Path in typing.get_args(hint)
+        is_path |= hint is str and ("/" in str(value) or bool(Path(str(value)).suffix))  # e.g. a generator's .npz
         if is_path and isinstance(value, str) and (folder / value).exists():
             found[name] = str((folder / value).resolve())
     return found

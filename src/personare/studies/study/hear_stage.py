@@ -28,8 +28,9 @@ from personare.studies.recipe import Recipe
 from personare.studies.study.chosen import mark_of
 from personare.studies.study.hide_stage import HideJob
 from personare.studies.study.jobs import WholeStage
+from personare.studies.study.models import file_marks
 from personare.studies.study.speech import content_of
-from personare.studies.study.store import Failures, Stage, Store, file_marks
+from personare.studies.study.store import Failures, Stage, Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,9 +16,10 @@ from personare.engine import Result
 from personare.studies.anonymize import AnonymizeWork, Utterance, utterances_of
 from personare.studies.recipe import Recipe
 from personare.studies.study.chosen import Hiding, Who, key_of, mark_of
+from personare.studies.study.models import file_marks, models_of
 from personare.studies.study.schema import Study
 from personare.studies.study.speech import Speech, content_of
-from personare.studies.study.store import Failures, Stage, Store, file_marks
+from personare.studies.study.store import Failures, Stage, Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +33,11 @@ class HideJob:
 
     @cached_property
     def stage(self) -> Stage:
-        """What it depends on: the method, its parameters (files by content), the draw, the speech."""
+        """What it depends on: the method, its parameters (files by content), its models, the draw, the speech."""
         facts = {
             "method": self.recipe.method,
             "parameters": file_marks(dict(self.recipe.parameters)),
+            "models": models_of(self.recipe.method, self.recipe.parameters),
             "level": self.recipe.level,
             "draw": mark_of(self.key),
             "speech": content_of(self.frame),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from personare.attackers.inference import infer_attribute
 from personare.attackers.split import Split
 from personare.core.embedding_files import read_embeddings
 from personare.core.errors import MetricError
-from personare.core.findings import Finding
+from personare.core.findings import Estimate, Finding
 from personare.metrics.privacy import control, similarity
 from personare.metrics.privacy.ranks import rank_test
 from personare.studies.study.measured import Artefact, Measured
 from personare.studies.study.seen import Seen, shared_speakers
+
+CARDS = (similarity.CARD, similarity.GAIN_CARD)
 
 
 def measure_ranks(seen: Seen, *, metrics: Sequence[str], links: bool, tests: int, rng: np.random.Generator) -> Measured:
@@ -55,11 +58,20 @@ def measure_similarity(original: Path, hidden: Path, *, metrics: Sequence[str], 
         variant="vpc2020",
     )
     estimates = similarity.similarity_estimates(found, rng=rng)
-    findings = [Finding(c, e) for c, e in zip((similarity.CARD, similarity.GAIN_CARD), estimates, strict=True)]
+    findings = [Finding(c, e) for c, e in zip(CARDS, estimates, strict=True)]
+    notes = [_endless(card.title, e) for card, e in zip(CARDS, estimates, strict=True) if card.name in metrics]
     frames = [_matrix(matrix, side) for side, matrix in (("oo", found.oo), ("oa", found.oa), ("aa", found.aa))]
-    return Measured(
-        tuple(f for f in findings if f.metric.name in metrics), (Artefact("similarity", pl.concat(frames)),)
-    )
+    kept = tuple(f for f in findings if f.metric.name in metrics)
+    return Measured(kept, (Artefact("similarity", pl.concat(frames)),), tuple(note for note in notes if note))
+
+
+def _endless(title: str, estimate: Estimate) -> str:
+    """Say in words what no number can: voices that are all alike."""
+    if math.isinf(estimate.value):
+        return f"{title}: no finite number, the hidden voices cannot be told apart at all"
+    if math.isinf(estimate.low) or math.isinf(estimate.high):
+        return f"{title}: the interval has no end, among some of the people voices cannot be told apart at all"
+    return ""
 
 
 def _matrix(matrix: similarity.SimilarityMatrix, side: str) -> pl.DataFrame:

@@ -227,13 +227,25 @@ def located(study: Study, folder: Path) -> Study:
     return replace(study, corpora=corpora, attackers=attackers, listeners=listeners)
 
 
-def with_corpus(study: Study, path: Path) -> Study:
-    """Let a study run on another corpus: every path is replaced, and numbers that were meant for the demo fall away."""
+def with_corpus(study: Study, path: Path, *, speakers: int | None = None, utterances: int | None = None) -> Study:
+    """Let a study run on another corpus; numbers that were meant for the demo fall away.
+
+    ``speakers`` and ``utterances`` are how many to use at most of each part; where speakers are set aside by number,
+    the same share of them is. A corpus with a part 'train' of its own keeps it.
+    """
     label, choice = next(iter(study.corpora.items()))
     if len(study.corpora) > 1:
         raise ConfigError(f"--corpus replaces the one corpus of a study; this one has {len(study.corpora)}")
     name = path.resolve().name if choice.path is None else label
-    return replace(study, corpora={name: replace(choice, path=path.resolve(), speakers=None, utterances=None)})
+    train, calibration = (_share(aside, choice) for aside in (choice.train, choice.calibration))
+    chosen = replace(choice, path=path.resolve(), speakers=speakers, utterances=utterances)
+    return replace(study, corpora={name: replace(chosen, train=train, calibration=calibration)})
+
+
+def _share(aside: float, choice: CorpusChoice) -> float:
+    """Make a share of a number of invented speakers."""
+    invented = choice.path is None and choice.speakers is not None
+    return aside / choice.speakers if invented and choice.speakers and aside >= 1 else aside
 
 
 def _absolute(path: Path, folder: Path) -> Path:

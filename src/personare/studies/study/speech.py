@@ -84,14 +84,14 @@ def speech_of(label: str, study: Study, *, stages: Path) -> Speech:
 
 
 def _parts_found(choice: CorpusChoice, frame: pl.DataFrame) -> tuple[CorpusChoice, list[str]]:
-    """Where speakers are to be set aside and the corpus itself has a part 'train', that part is taken, and said."""
-    if choice.parts is not None or not choice.train or "part" not in frame.columns:
+    """Where no part is named and the corpus itself has a part 'train', nobody of it is attacked; and this is said."""
+    known = set(frame["part"].drop_nulls().unique().to_list()) if "part" in frame.columns else set()
+    if choice.parts is not None or "train" not in known or len(known) < 2:
         return choice, []
-    if "train" not in frame["part"].drop_nulls().unique().to_list():
-        return choice, []
-    parts = Parts(train="train")
-    return replace(choice, parts=parts, train=0.0, calibration=0.0), [
-        "the corpus' own part 'train' is learnt from; the others are attacked"
+    use = "learnt from" if choice.train else "not attacked"
+    others = ", ".join(f"'{part}'" for part in sorted(known - {"train"}))
+    return replace(choice, parts=Parts(train="train"), train=0.0, calibration=0.0), [
+        f"the corpus' own part 'train' is {use}; attacked: {others}"
     ]
 
 

@@ -95,17 +95,3 @@ class Store:
             "seconds": round(seconds, 3),
         }
         write_text(self.place(stage) / DONE, json.dumps(card, indent=1) + "\n")
-
-
-def file_marks(value: Any) -> Any:
-    """Put the content of a file in the place of its path, wherever a setting names one: a changed file is a change."""
-    from personare.core.weights import file_sha256
-
-    if isinstance(value, Mapping):
-        return {str(key): file_marks(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [file_marks(one) for one in value]
-    if isinstance(value, str | Path) and len(str(value)) < 1000 and ("/" in str(value) or isinstance(value, Path)):
-        path = Path(value)
-        return f"file {file_sha256(path)}" if path.is_file() else str(value)
-    return value
