@@ -36,6 +36,8 @@ def speech_problems(study: Study, speech: Speech, ways: list[Hiding], foes: list
     yield from _training(speech, ways, foes)
     yield from _teaching(study, speech)
     yield from _overlaps(speech)
+    if "inference" in _asked(study):
+        yield from _attributes(study, speech)
     for foe in foes:
         try:
             refuse_teachers(foe.choice.embedder, enrolled | tested)
@@ -141,6 +143,22 @@ def _pools(speech: Speech, ways: list[Hiding]) -> Iterator[str]:
         need = getattr(pseudospeaker(way.recipe.method, **way.recipe.parameters), "fewest", 0) or 0
         if need > fewest:
             yield f"anonymizer '{way.label}' needs {need} train speakers of each gender, there are {fewest}"
+
+
+def _attributes(study: Study, speech: Speech) -> Iterator[str]:
+    """What is guessed must be noted for the attacked, and have two values among those who are learnt from."""
+    for name in study.attributes:
+        try:
+            known = speech.attribute(name)
+        except PersonareError as error:
+            yield f"attributes: {error}"
+            continue
+        taught = {known.get(who) for who in speech.of(TRAIN)["speaker"]} - {None, ""}
+        attacked = {who for who in speech.of(TRIAL)["speaker"] if known.get(who)}
+        if len(taught) < 2:
+            yield f"attributes: {name} needs two values among the train speakers, there are {len(taught)}"
+        if len(attacked) < 2:
+            yield f"attributes: {name} is noted for {len(attacked)} of the tested speakers; at least 2 are needed"
 
 
 def _overlaps(speech: Speech) -> Iterator[str]:

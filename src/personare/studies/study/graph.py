@@ -104,13 +104,24 @@ class Graph:
             "embedder": assault.choice.embedder.partition(":")[0],
             "scorer": assault.scorer,
         }
+        where = f"measure {speech.label} {way.label} {assault.label}: {family}"
+        for told, ask in self._asks(speech, way, assault, family, metrics, swap):
+            yield MeasureJob(where + told, labels, ask, assault.facts(), sides, embedder=assault.choice.embedder)
+
+    def _asks(
+        self, speech: Speech, way: Hiding, assault: Assault, family: str, metrics: tuple[str, ...], swap: bool
+    ) -> Iterator[tuple[str, Ask]]:
+        """Give every question of a family, with what its stage's label adds: each L, each attribute."""
+        if family == "inference":
+            for name in self.study.attributes:
+                ask = self._ask(speech, way, assault, family, metrics, 1)
+                known = dict(speech.attribute(name))
+                yield f" of {name}", replace(ask, names=(*ask.names, name), attribute=name, known=known)
+            return
         for length in self.study.conversations if family in PER_LENGTH else (1,):
-            if not _enough(speech, family, swap, length):
-                continue  # said by check: nobody has so many utterances
-            ask = self._ask(speech, way, assault, family, metrics, length)
-            told = f", L = {length}" if family in PER_LENGTH else ""
-            label = f"measure {speech.label} {way.label} {assault.label}: {family}{told}"
-            yield MeasureJob(label, labels, ask, assault.facts(), sides, embedder=assault.choice.embedder)
+            if _enough(speech, family, swap, length):  # else said by check: nobody has so many utterances
+                told = f", L = {length}" if family in PER_LENGTH else ""
+                yield told, self._ask(speech, way, assault, family, metrics, length)
 
     def _ask(
         self, speech: Speech, way: Hiding, assault: Assault, family: str, metrics: tuple[str, ...], length: int

@@ -57,11 +57,15 @@ class Ask:
     links: bool = True
     genders: Mapping[str, str | None] = field(default_factory=dict)
     listed: tuple[tuple[str, str], ...] | None = None
+    attribute: str = ""
+    known: Mapping[str, str | None] = field(default_factory=dict)
+    """For inference: what is guessed, and its value for every speaker."""
 
     def facts(self) -> dict[str, Any]:
         """The settings, long lists as a hash."""
-        long = json.dumps([sorted(self.genders.items()), self.listed], default=str)
-        plain = {k: v for k, v in self.__dict__.items() if k not in ("genders", "listed")}
+        tables = [sorted(table.items()) for table in (self.genders, self.known)]
+        long = json.dumps([*tables, self.listed], default=str)
+        plain = {k: v for k, v in self.__dict__.items() if k not in ("genders", "known", "listed")}
         return {**plain, "about": hashlib.sha256(long.encode()).hexdigest()}
 
 
@@ -133,7 +137,7 @@ class MeasureWork:
             return measure_similarity(*pair, metrics=ask.metrics, rng=rng)
         view = self._view()
         if ask.family == "inference":
-            return measure_inference(view.split(), genders=ask.genders, rng=rng)
+            return measure_inference(view.split(), attribute=ask.attribute, known=ask.known, rng=rng)
         seen = view.seen()
         if ask.family == "detection":
             told = {"metrics": ask.metrics, "length": ask.length, "genders": ask.genders, "listed": ask.listed}

@@ -61,8 +61,8 @@ def measure_similarity(original: Path, hidden: Path, *, metrics: Sequence[str], 
     findings = [Finding(c, e) for c, e in zip(CARDS, estimates, strict=True)]
     notes = [_endless(card.title, e) for card, e in zip(CARDS, estimates, strict=True) if card.name in metrics]
     frames = [_matrix(matrix, side) for side, matrix in (("oo", found.oo), ("oa", found.oa), ("aa", found.aa))]
-    kept = tuple(f for f in findings if f.metric.name in metrics)
-    return Measured(kept, (Artefact("similarity", pl.concat(frames)),), tuple(note for note in notes if note))
+    asked = tuple(f for f in findings if f.metric.name in metrics)
+    return Measured(asked, (Artefact("similarity", pl.concat(frames)),), tuple(note for note in notes if note))
 
 
 def _endless(title: str, estimate: Estimate) -> str:
@@ -82,9 +82,11 @@ def _matrix(matrix: similarity.SimilarityMatrix, side: str) -> pl.DataFrame:
     )
 
 
-def measure_inference(split: Split, *, genders: Mapping[str, str | None], rng: np.random.Generator) -> Measured:
-    """Guess everybody's gender from their disguised voice, beyond what guessing from a stranger's voice gives."""
-    found = infer_attribute(split, genders, rng=rng)
+def measure_inference(
+    split: Split, *, attribute: str, known: Mapping[str, str | None], rng: np.random.Generator
+) -> Measured:
+    """Guess an attribute of everybody from their disguised voice, beyond what a stranger's voice gives."""
+    found = infer_attribute(split, known, rng=rng)
     risk = control.attack_risk(
         found.successes,
         found.attempts,
@@ -93,9 +95,12 @@ def measure_inference(split: Split, *, genders: Mapping[str, str | None], rng: n
         baseline=found.baseline,
     )
     conditions: dict[str, str | int | float] = {
-        "attribute": "gender",
+        "attribute": attribute,
         "attack": risk.attack.value,
         "control": risk.control.value,
         "baseline": risk.baseline,
     }
-    return Measured((Finding(control.CARD, risk.risk, conditions),), (), (f"gender: {risk.sentence}",))
+    notes = [f"{attribute}: {risk.sentence}"]
+    if found.unknown:
+        notes.append(f"{attribute}: nobody noted it for {found.unknown} of the attacked speakers, who are left out")
+    return Measured((Finding(control.CARD, risk.risk, conditions),), (), tuple(notes))

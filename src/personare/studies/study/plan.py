@@ -9,6 +9,7 @@ from pathlib import Path
 
 from personare.studies.study.graph import Graph
 from personare.studies.study.measure_stage import MeasureJob
+from personare.studies.study.probe_teaching import probe_teaching
 from personare.studies.study.probing import few, probe_measures, probe_sounds, probe_voices
 from personare.studies.study.run import HASHES, speech_for
 from personare.studies.study.schema import Study
@@ -63,11 +64,23 @@ def plan_study(study: Study, folder: Path, *, home: Path, probe: bool = True) ->
         each: dict[str, float] = {}
         trouble: dict[str, str] = {}
         if probe and todo:
-            small = {label: few(one, temporary) for label, one in speech.items()}
-            each, trouble = probe_sounds(replace(graph, speech=small), temporary, todo)
+            each, trouble = _probed(
+                graph, {label: few(one, temporary) for label, one in speech.items()}, temporary, todo
+            )
             each |= _measures(graph, store)
         stages = [_planned(job, store, each, trouble) for jobs in graph.waves.values() for job in jobs]
     return StudyPlan((*voices, *stages))
+
+
+def _probed(
+    graph: Graph, small: dict[str, Speech], temporary: Path, todo: set[str]
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Time a couple of utterances in every kind of work."""
+    tried = replace(graph, speech=small)
+    utterances = {job.stage.label: len(job.frame) for job in graph.waves["teach"]}
+    times, faults = probe_teaching(tried.waves["teach"], Store(temporary / "stages"), utterances)
+    each, trouble = probe_sounds(tried, temporary, todo)
+    return each | times, trouble | faults
 
 
 def _marked(speech: Speech, store: Store, temporary: Path) -> Speech:

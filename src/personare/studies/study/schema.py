@@ -161,6 +161,8 @@ class Study:
     anonymizers : label -> method (or generator) with its parameters and level; ``original: {}`` hides nothing.
     conversations : numbers of utterances the attacker hears at once, L.
     people : sizes of the crowd, N; without: steps up to everybody.
+    attributes : what attackers who learn guess about a speaker, for the metric ``inference``: columns of the corpus, or
+        of the speakers.tsv beside it.
     populations : sizes beyond the corpus for which linkability is foretold.
     repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
     possible_only : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
@@ -176,6 +178,7 @@ class Study:
     conversations: tuple[int, ...] = (1,)
     people: tuple[int, ...] = ()
     populations: tuple[int, ...] = ()
+    attributes: tuple[str, ...] = ("gender",)
     repetitions: int = 5
     rank_tests: int = 100
     possible_only: bool = False

@@ -12,11 +12,12 @@ import polars as pl
 from personare.core.errors import AudioError
 from personare.core.files import write_text
 from personare.core.seeding import Key
-from personare.core.tables import Trials
+from personare.core.tables import Corpus, Trials
 from personare.core.weights import file_sha256
 from personare.corpora import read_corpus
 from personare.corpora.problems import Problem
 from personare.corpora.voices.synthesizer import fingerprint
+from personare.studies.infer import Attribute, attribute_of
 from personare.studies.study.schema import CorpusChoice, Parts, Study
 from personare.studies.study.splitting import with_roles
 from personare.studies.voices import VoiceWork, Wanted
@@ -46,6 +47,8 @@ class Speech:
     notes: tuple[str, ...] = ()
     swapped: bool = field(default=False)
     """Whether Singling Out enrols the trial set and tests the enrolment set (sets A and B)."""
+    path: Path | None = None
+    """Where the corpus lies; None where voices are invented."""
 
     def of(self, role: str) -> pl.DataFrame:
         """Give the utterances of one role."""
@@ -56,6 +59,11 @@ class Speech:
         if "gender" not in self.frame.columns:
             return {}
         return dict(self.frame.select("speaker", "gender").iter_rows())
+
+    def attribute(self, name: str) -> Attribute:
+        """Give an attribute of every speaker: a column of the corpus, or of the speakers.tsv beside it."""
+        table = self.frame.select("speaker", "utterance", "audio", *([name] if name in self.frame.columns else []))
+        return attribute_of(name, (self.path or self.folder or Path(), Corpus(table)))
 
 
 def speech_of(label: str, study: Study, *, stages: Path) -> Speech:
@@ -80,7 +88,9 @@ def speech_of(label: str, study: Study, *, stages: Path) -> Speech:
         choice, said = _parts_found(choice, frame)
         notes += said
     frame, more = with_roles(frame, choice, key)
-    return Speech(label, frame, trials, wanted, folder, problems, (*notes, *more), swapped=choice.split == "sets")
+    notes += more
+    sets = choice.split == "sets"
+    return Speech(label, frame, trials, wanted, folder, problems, tuple(notes), swapped=sets, path=choice.path)
 
 
 def _parts_found(choice: CorpusChoice, frame: pl.DataFrame) -> tuple[CorpusChoice, list[str]]:

@@ -19,6 +19,7 @@ def summary_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]
         if "gender" in c or c.get("frames") == "all":
             continue
         who = str(c.get("attacker") or c.get("listener") or c.get("embedder") or "-")
+        who += f" of {c['attribute']}" if "attribute" in c else f" of {c['of']}" if "of" in c else ""
         key = (str(c.get("corpus")), str(c.get("anonymizer")), who, finding.metric.name)
         if key not in best or _size(finding) > _size(best[key]):
             best[key] = finding
