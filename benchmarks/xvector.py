@@ -7,9 +7,10 @@ Speakers of the part 'eval' are taken where the corpus has parts; the voice lear
 per speaker and side. The attacker listens with ECAPA, which is used nowhere inside the system (it has GE2E), on pairs
 of single utterances of the same gender. ``--informed N`` refits the attacker's back-end (LDA, WCCN, PLDA) on N
 anonymized training speakers. ``--generators`` shows every pseudo-speaker generator instead of the other methods, with
-DeID and G_VD. WER by Moonshine, F0 correlation as in VPC 2022 (voiced frames, by the neural tracker SwiftF0), F0 SCC
-as USC has it (ranks; by DIO, which loses track in noise), DNSMOS (overall); real-time factor is processor time of one
-process, models loaded.
+DeID and G_VD. WER by Moonshine, F0 correlation as in VPC 2022 (voiced frames, by the neural tracker SwiftF0, which the
+neural voice has inside too), F0 SCC as USC has it (ranks; by DIO, which loses track in noise: the WORLD warp moves the
+pitch by one factor and its swings by another, so that its true SCC is 1, and its row shows what DIO can tell here),
+DNSMOS (overall); real-time factor is processor time of one process, models loaded.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ def methods(weights: str) -> dict[str, tuple[str, dict[str, Any]]]:
     return {
         "original": ("", {}),
         "xvector": ("xvector", voice),
+        "xvector, masked content (M1c1)": ("xvector", {"mask": True, **voice}),
         "copy-synthesis (M1c2)": ("xvector", {"generator": "copy", "pitch": "keep", **voice}),
         "mcadams (B2)": ("mcadams", {}),
         "mcadams 0.5..0.9 (random B2)": ("mcadams", {"alpha": (0.5, 0.9)}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from importlib import resources
 from typing import Any
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from conftest import hum
 from personare.anonymizers import anonymizer
-from personare.anonymizers.xvector import grid, speaking
+from personare.anonymizers.xvector import anonymizer as xvector_anonymizer
+from personare.anonymizers.xvector import grid, speaking, tracking
 from personare.anonymizers.xvector.content import moonshine_content
 from personare.anonymizers.xvector.weights import open_weights
 from personare.core.errors import ConfigError, UnknownNameError, WeightsError
@@ -110,3 +112,38 @@ def test_wrong_settings_are_one_line() -> None:
             anonymizer("xvector", generator="mine.npz", **setting)
     with pytest.raises(WeightsError, match=r"nowhere: has no voice\.json"):
         anonymizer("xvector", weights="nowhere")(hum(1), rng=np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("length", [10_000, 4_100, 4_001])
+def test_phrases_fade_into_each_other(length: int) -> None:
+    """Closed form: two phrases that say 0 and 1 join in a rising line, and 1 and 1 stay 1, however short the second."""
+    cut, reach = 4_000, xvector_anonymizer._JOIN
+    spans = [(0, min(cut + reach, length)), (cut - reach, length)]
+    choices: list[tuple[int, int]] = [(0, 1), (1, 1)]
+    for values in choices:
+        pieces = [(a, np.full(b - a, value, np.float32)) for (a, b), value in zip(spans, values, strict=True)]
+        sound = xvector_anonymizer.joined(pieces, length)
+        assert sound[0] == values[0]
+        assert np.abs(np.diff(sound)).max() <= (values[0] != values[1]) / reach + 1e-6
+
+
+def test_a_long_sound_is_cut_with_overlap() -> None:
+    audio = hum(2, duration_s=42.0, rate_hz=grid.RATE_HZ)
+    pieces = xvector_anonymizer._overlapping(audio)
+    assert len(pieces) > 2
+    assert (pieces[0][0], pieces[-1][1]) == (0, len(audio.samples))
+    assert {ends - begins for (_, ends), (begins, _) in itertools.pairwise(pieces)} == {2 * xvector_anonymizer._JOIN}
+
+
+@pytest.mark.parametrize("f0_hz", [90.0, 160.0, 320.0])
+def test_pitch_is_found_where_it_is(f0_hz: float) -> None:
+    """Closed form: pulses of a known height are heard at that height, in noise too."""
+    pytest.importorskip("swift_f0", reason="needs the extra 'pitch'")
+    audio = hum(1, duration_s=1.0, f0_hz=f0_hz, rate_hz=grid.RATE_HZ)
+    noise = np.random.default_rng(0).standard_normal(len(audio.samples))
+    level = float(np.sqrt(np.square(audio.samples).mean()))
+    noisy = (audio.samples + 0.3 * level * noise).astype(np.float32)
+    track = tracking.tracked(noisy)
+    assert len(track.f0_hz) == grid.frame_count(len(noisy)) * grid.PAIR
+    assert track.voiced.mean() > 0.8
+    np.testing.assert_allclose(np.median(track.f0_hz[track.voiced]), f0_hz, rtol=0.02)

@@ -51,6 +51,12 @@ def embed(audio: Audio) -> NDArray[np.float32]:
     return scaled
 
 
+@pytest.fixture(autouse=True)
+def short_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mask of a network that learns for a few steps learns for a few steps too."""
+    monkeypatch.setattr(masking, "PLAN", dataclasses.replace(masking.PLAN, steps=4, judge_every=2))
+
+
 @pytest.fixture(scope="module")
 def items(tmp_path_factory: pytest.TempPathFactory) -> list[Utterance]:
     folder = tmp_path_factory.mktemp("speech")
@@ -116,6 +122,11 @@ def test_the_voice_comes_nearer_to_true_speech(course: Course, tmp_path: Path) -
     longer = set_aside([*course.learn, *course.judge], dataclasses.replace(TINY, plan=plan, contest_from=1.0))
     losses = [learnt.loss for learnt in longer.train(longer.task(), tmp_path)][1:-1]
     assert np.mean(losses[-8:]) < 0.8 * np.mean(losses[:4])
+    second = dataclasses.replace(longer, start=tmp_path)
+    assert second.mark != longer.mark
+    assert second.task().judge() == pytest.approx(
+        min(row[2] for row in loop.result(longer.task(), tmp_path, mark=longer.mark).rows)
+    )
 
 
 def test_a_changed_file_is_refused(items: list[Utterance], course: Course, tmp_path: Path) -> None:

@@ -63,6 +63,9 @@ def test_it_trains_a_voice_that_speaks(
     assert np.square(sound.samples).mean() > 0
     assert _run(monkeypatch, *words) == 2
     assert "holds a training already; go on with --resume" in capsys.readouterr().err.replace("\n", " ")
+    nowhere = ("--out", tmp_path / "third", "--start", tmp_path)
+    assert _run(monkeypatch, "--corpus", corpus, *nowhere) == 2
+    assert "no training to start from (best.pt is missing)" in " ".join(capsys.readouterr().err.split())
 
 
 def _short() -> object:

@@ -95,3 +95,10 @@ def test_the_table_is_sound() -> None:
         assert entry.name == name and entry.licence and entry.what and entry.size_mb > 0
         assert len({Path(member).name for member in entry.files}) == len(entry.files), "plain names must not clash"
         assert all(len(sha256) == 64 and int(sha256, 16) for sha256 in entry.files.values())
+
+
+def test_all_missing_models_are_named_in_one_line(tiny: Path) -> None:
+    with pytest.raises(WeightsError, match=r"models 'ge2e', 'moonshine' are not in .*fetch ge2e moonshine$"):
+        weights.require("ge2e", "moonshine")
+    with pytest.raises(WeightsError, match=r"model 'ge2e' is not in .*fetch ge2e$"):
+        weights.require("ge2e")

@@ -19,6 +19,9 @@ def synthesizer(
     out: Path = typer.Option(..., metavar="DIR", help="A new folder for the voice, its lessons, log and checkpoints."),
     part: str | None = typer.Option(None, help="The part of the corpus to learn from, e.g. train."),
     config: Path | None = typer.Option(None, metavar="FILE.yaml", help="Settings.  [those of the shipped voice]"),
+    start: Path | None = typer.Option(
+        None, metavar="DIR", help="Start from the network of an earlier training instead of a new one."
+    ),
     resume: bool = typer.Option(False, "--resume", help="Go on with the training in DIR."),
     jobs: int = typer.Option(2, min=1, help="Processes that prepare lessons."),
     layout: str | None = typer.Option(None, help="Layout of the corpus, where several fit."),
@@ -49,7 +52,9 @@ def synthesizer(
     reading = read_corpus(corpus, layout=layout)
     show.problems(reading.problems)
     with show.progress("preparing", how_many(reading.corpus, part)) as tick:
-        course, failures = study.lessons_of(reading.corpus, settings, out, engine_for(jobs), part=part, watch=tick)
+        course, failures = study.lessons_of(
+            reading.corpus, settings, out, engine_for(jobs), part=part, watch=tick, start=start
+        )
     show.failures(failures)
     with show.progress("learning", settings.plan.steps) as tick:
         done = study.train_synthesizer(

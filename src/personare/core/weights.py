@@ -70,6 +70,18 @@ def files_of(name: str) -> dict[str, Path]:
     return found
 
 
+def require(*names: str) -> None:
+    """Name every model that is missing in one line; the files are checked when they are opened."""
+    missing = [n for n in names if not all(place_of(n, member).is_file() for member in known(n).files)]
+    if len(missing) > 1:
+        listed = ", ".join(f"'{name}'" for name in missing)
+        raise WeightsError(
+            f"models {listed} are not in {home()}; fetch them with: personare models fetch {' '.join(missing)}"
+        )
+    for name in missing:
+        files_of(name)
+
+
 def is_complete(name: str) -> bool:
     """Whether all files of a model are in the cache and right."""
     try:

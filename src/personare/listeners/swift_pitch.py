@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
-from personare.core.errors import MissingExtraError
+from personare.encoders.swift import RATE_HZ, STEP_S, VOICED_FROM, swift_track
 from personare.listeners.pitch import SHORTEST_S, frame_count
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-RATE_HZ = 16_000
-MODEL_STEP_S = 256 / RATE_HZ
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class SwiftPitch:
 
     lowest_hz: float = 75.0
     highest_hz: float = 500.0
-    voiced_from: float = 0.5
+    voiced_from: float = VOICED_FROM
     step_s: float = 0.01
     threads: int = 1
 
@@ -61,19 +57,14 @@ class SwiftPitch:
         frames = frame_count(audio, self.step_s)
         if audio.duration_s < SHORTEST_S or is_silent(audio):
             return np.zeros(frames)
-        heard = _model(self.threads).detect(
-            resample(audio, RATE_HZ).samples, RATE_HZ, fmin=self.lowest_hz, fmax=self.highest_hz
+        pitch_hz, confidence = swift_track(
+            resample(audio, RATE_HZ).samples,
+            lowest_hz=self.lowest_hz,
+            highest_hz=self.highest_hz,
+            needed_for="the listener 'pitch-swift'",
+            threads=self.threads,
         )
-        track = np.where(heard.confidence >= self.voiced_from, heard.pitch_hz, 0.0)
-        nearest = np.rint(np.arange(frames) * self.step_s / MODEL_STEP_S).astype(int)
+        track = np.where(confidence >= self.voiced_from, pitch_hz, 0.0)
+        nearest = np.rint(np.arange(frames) * self.step_s / STEP_S).astype(int)
         found: NDArray[np.float64] = track[np.minimum(nearest, len(track) - 1)]
         return found
-
-
-@lru_cache(maxsize=2)
-def _model(threads: int) -> Any:
-    try:
-        from swift_f0 import SwiftF0
-    except ImportError:
-        raise MissingExtraError("pitch", "the listener 'pitch-swift'") from None
-    return SwiftF0(threads=threads, spin=False)

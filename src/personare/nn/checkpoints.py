@@ -52,8 +52,8 @@ def save(moment: Moment, path: Path) -> None:
     write_bytes(path, stream.getvalue())
 
 
-def load(path: Path, *, mark: str) -> Moment:
-    """Read it; a file of another training is refused."""
+def load(path: Path, *, mark: str | None) -> Moment:
+    """Read it; a file of another training is refused, unless ``mark`` is None."""
     torch = torch_for("a checkpoint")
     if not path.is_file():
         raise WeightsError(f"{path}: no such checkpoint; leave --resume out to begin anew")
@@ -63,7 +63,7 @@ def load(path: Path, *, mark: str) -> Moment:
         raise WeightsError(f"{path}: not a readable checkpoint ({type(error).__name__})") from None
     if not isinstance(found, dict) or any(not isinstance(found.get(name), kind) for name, kind in _PARTS.items()):
         raise WeightsError(f"{path}: not a checkpoint of a training")
-    if found["mark"] != mark:
+    if mark is not None and found["mark"] != mark:
         raise ConfigError(f"{path}: made by another configuration or from other speech; choose a new folder")
     return Moment(**{**{name: found[name] for name in _PARTS}, "rows": [tuple(row) for row in found["rows"]]})
 

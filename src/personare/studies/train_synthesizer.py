@@ -15,7 +15,15 @@ import numpy as np
 import polars as pl
 
 from personare.anonymizers.xvector.training import masking, people
-from personare.anonymizers.xvector.training.course import Course, LessonWork, Utterance, key_of, place_of, set_aside
+from personare.anonymizers.xvector.training.course import (
+    Course,
+    LessonWork,
+    Utterance,
+    best_of,
+    key_of,
+    place_of,
+    set_aside,
+)
 from personare.anonymizers.xvector.training.export import exported
 from personare.anonymizers.xvector.weights import CARD, MASK, NETWORK, VOICES
 from personare.attackers.training.division import part_of
@@ -68,9 +76,18 @@ def embed(audio: Audio) -> NDArray[np.float32]:
 
 
 def lessons_of(
-    corpus: Corpus, settings: Settings, folder: Path, engine: Engine, *, part: str | None, watch: Callable[[int], None]
+    corpus: Corpus,
+    settings: Settings,
+    folder: Path,
+    engine: Engine,
+    *,
+    part: str | None,
+    watch: Callable[[int], None],
+    start: Path | None = None,
 ) -> tuple[Course, list[tuple[str, str]]]:
-    """Prepare every utterance that can be read; gives the course and the failures."""
+    """Prepare every utterance that can be read; gives the course (to go on from ``start``) and the failures."""
+    if start is not None:
+        best_of(start)
     frame, _ = part_of(corpus.frame, part)
     items, failures = [], []
     for one in utterances_of(Corpus(frame)):
@@ -87,7 +104,7 @@ def lessons_of(
             ready.append(result.item)
         else:
             failures.append((result.item.name, result.error or "failed"))
-    return set_aside(ready, settings), failures
+    return set_aside(ready, settings, start=start), failures
 
 
 def train_synthesizer(
@@ -175,6 +192,7 @@ def _card(
             "held_out_speakers": sorted({item.speaker for item in course.judge}),
         },
         "licence": "CC BY 4.0; the speech of the sources keeps its own",
+        "started_from_sha256": course.start_sha256,
         "settings": dataclasses.asdict(course.settings),
         "steps": int(done.rows[-1][0]),
         "measured": {

@@ -10,6 +10,7 @@ a pulse and noise source in the STFT domain stands for the acoustic and NSF mode
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +28,7 @@ from personare.anonymizers.xvector.weights import SHIPPED, Voices, open_weights
 from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, rng_for
+from personare.core.weights import require
 from personare.encoders.ge2e import Ge2e
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.parts import Own, PartVectors, for_parts
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+_JOIN = 320  # samples by which a phrase reaches into its neighbours
 _HEARD_S = 60.0  # how much of a long recording is listened to for the speaker's own vector
 
 
@@ -84,6 +87,7 @@ class XVector:
         sound = resample(audio, RATE_HZ)
         if not sound.samples.any():
             return Audio(np.zeros_like(audio.samples), audio.rate_hz)
+        require("ge2e", "moonshine")
         voices = open_weights(self.weights).voices
         vectors = self._invented(sound, voices, rng)
         made = self._said(sound, vectors, rng)
@@ -100,24 +104,39 @@ class XVector:
         return PartVectors(_unit(made.envelope), _unit(made.source))
 
     def _said(self, sound: Audio, vectors: PartVectors, rng: np.random.Generator) -> Floats:
-        """Say it again, phrase by phrase."""
-        ends = len(sound.samples)
-        cuts = [(sample_at(a, RATE_HZ), min(sample_at(b, RATE_HZ), ends)) for a, b in phrases(sound)]
-        tracks = [(first, last, tracked(sound.samples[first:last])) for first, last in cuts]
-        voiced = [track.f0_hz[track.voiced] for _, _, track in tracks]
-        own = pitch_of(np.concatenate(voiced)) if voiced else None
-        weights = open_weights(self.weights)
+        """Say it again, phrase by phrase, one fading into the next."""
+        weights, encode = open_weights(self.weights), content_encoder(self.content)
+        tracks = [(first, last, tracked(sound.samples[first:last])) for first, last in _overlapping(sound)]
+        own = pitch_of(np.concatenate([track.f0_hz[track.voiced] for _, _, track in tracks]))
         wanted = Pitch(*weights.voices.pitch_of(vectors.source))
-        result = np.zeros(len(sound.samples), np.float32)
-        encode = content_encoder(self.content)
-        for first, last, track in tracks:
-            samples = sound.samples[first:last]
-            sung = moved(track, own, wanted) if own is not None and self.pitch == "move" else track
-            content = encode(samples)
-            result[first:last] = spoken(
-                weights, content, sung, vectors.envelope, length=last - first, rng=rng, mask=self.mask
-            )
-        return at_the_level_of(sound.samples, result)
+
+        def said() -> Iterator[tuple[int, Floats]]:
+            for first, last, track in tracks:
+                sung = moved(track, own, wanted) if own is not None and self.pitch == "move" else track
+                content = encode(sound.samples[first:last])
+                vector, length = vectors.envelope, last - first
+                yield first, spoken(weights, content, sung, vector, length=length, rng=rng, mask=self.mask)
+
+        return at_the_level_of(sound.samples, joined(said(), len(sound.samples)))
+
+
+def _overlapping(sound: Audio) -> list[tuple[int, int]]:
+    """First sample and the one after the last of phrases that reach 20 ms into each other."""
+    cuts = [(sample_at(first, RATE_HZ), sample_at(last, RATE_HZ)) for first, last in phrases(sound)]
+    return [(max(first - _JOIN, 0), min(last + _JOIN, len(sound.samples))) for first, last in cuts]
+
+
+def joined(pieces: Iterable[tuple[int, Floats]], length: int) -> Floats:
+    """Put pieces of sound at their first samples; where they overlap, each fades into the next."""
+    result, total = np.zeros((2, length), np.float32)
+    for first, piece in pieces:
+        last = first + len(piece)
+        rising = np.minimum((np.arange(len(piece), dtype=np.float32) + 1) / (2 * _JOIN), 1)
+        share = np.ones_like(rising) if first == 0 else rising
+        share = share if last == length else np.minimum(share, rising[::-1])
+        result[first:last] += piece * share
+        total[first:last] += share
+    return result / total
 
 
 def _unit(vector: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""How an utterance is sung: its pitch by DIO and StoneMask and its energy, every 6 ms.     [morise2009dio]"""
+"""How an utterance is sung: its pitch by the neural tracker SwiftF0, and its energy, every 6 ms."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.anonymizers.vocoder import world_library
 from personare.anonymizers.xvector.grid import FINE, PAIR, RATE_HZ, Track, drawn_through, energies_db, frame_count
+from personare.encoders.swift import STEP_S, VOICED_FROM, swift_track
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,10 +18,13 @@ _UNVOICED_HZ = 160.0
 
 def tracked(samples: NDArray[np.float32]) -> Track:
     """Measure 16 kHz samples; the track covers whole frames of the network."""
-    world = world_library()
     count = frame_count(len(samples)) * PAIR
-    sound = np.pad(samples.astype(np.float64), (0, (count + 1) * FINE - len(samples)))
-    rough, times = world.dio(sound, RATE_HZ, f0_floor=LOWEST_HZ, f0_ceil=HIGHEST_HZ, frame_period=1000 * FINE / RATE_HZ)
-    f0 = world.stonemask(sound, rough, times, RATE_HZ)[:count]
-    f0 = np.where((f0 >= LOWEST_HZ) & (f0 <= HIGHEST_HZ), f0, 0.0)
-    return Track(drawn_through(f0, otherwise_hz=_UNVOICED_HZ), f0 > 0, energies_db(samples, count))
+    pitch_hz, confidence = swift_track(
+        samples, lowest_hz=LOWEST_HZ, highest_hz=HIGHEST_HZ, needed_for="the anonymizer 'xvector'"
+    )
+    coarse = np.where(confidence >= VOICED_FROM, pitch_hz, 0.0)
+    places = np.arange(count) * (FINE / RATE_HZ / STEP_S)
+    voiced = coarse[np.minimum(np.rint(places).astype(np.intp), len(coarse) - 1)] > 0
+    drawn = np.log2(drawn_through(coarse, otherwise_hz=_UNVOICED_HZ))
+    f0 = np.exp2(np.interp(places, np.arange(len(drawn)), drawn)).astype(np.float32)
+    return Track(f0, voiced, energies_db(samples, count))

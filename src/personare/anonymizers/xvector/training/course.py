@@ -17,7 +17,8 @@ from personare.anonymizers.xvector.training.task import VoiceTask, new_task
 from personare.core.audio import read_mono
 from personare.core.errors import TrainingError
 from personare.core.seeding import Key, rng_for
-from personare.nn import loop, together
+from personare.core.weights import file_sha256
+from personare.nn import checkpoints, loop, together
 from personare.nn.torch_extra import torch_for
 
 if TYPE_CHECKING:
@@ -73,23 +74,36 @@ def place_of(folder: Path, audio: Path, *, start_s: float = 0.0, end_s: float | 
 
 @dataclass(frozen=True)
 class Course:
-    """A training that is ready to begin: who is learnt from, and who is set aside to judge by."""
+    """A training that is ready to begin: who is learnt from, and who is set aside to judge by.
+
+    ``start`` is the folder of an earlier training whose best network is learnt on from; None begins with a new one.
+    """
 
     settings: Settings
     learn: tuple[Utterance, ...]
     judge: tuple[Utterance, ...]
+    start: Path | None = None
 
     @property
     def mark(self) -> str:
-        """Name everything the weights depend on: this code, the settings, the speech."""
+        """Name everything the weights depend on: this code, the settings, the speech, the network begun with."""
         names = [item.lesson.name for item in (*self.learn, *self.judge)]
         plain = json.dumps(dataclasses.asdict(self.settings), sort_keys=True)
-        return hashlib.sha256(f"{VERSION} {plain} {names}".encode()).hexdigest()
+        return hashlib.sha256(f"{VERSION} {plain} {names} {self.start_sha256}".encode()).hexdigest()
+
+    @property
+    def start_sha256(self) -> str | None:
+        """Name the network begun with."""
+        return None if self.start is None else file_sha256(best_of(self.start))
 
     def task(self, rank: int = 0) -> VoiceTask:
-        """Open the lessons and make a new network."""
+        """Open the lessons and make a new network, or take the earlier one."""
         learn = [lessons.load(item.lesson, item.speaker) for item in self.learn]
-        return new_task(self.settings, learn, _few_of_each(self.judged_lessons()), rank=rank)
+        task = new_task(self.settings, learn, _few_of_each(self.judged_lessons()), rank=rank)
+        if self.start is not None:
+            earlier = checkpoints.load(best_of(self.start), mark=None)
+            checkpoints.fill(task.tensors, earlier.tensors, where=str(self.start))
+        return task
 
     def judged_lessons(self) -> list[lessons.Lesson]:
         """Open the lessons of the speakers set aside, in the order of ``judge``."""
@@ -101,11 +115,19 @@ class Course:
             yield from loop.train(task, self.settings.plan, folder, mark=self.mark, resume=resume)
 
 
+def best_of(folder: Path) -> Path:
+    """Where an earlier training keeps its best network."""
+    best = folder / checkpoints.BEST
+    if not best.is_file():
+        raise TrainingError(f"{folder}: no training to start from ({checkpoints.BEST} is missing); name its folder")
+    return best
+
+
 def _follow(rank: int, *, course: Course, folder: Path) -> None:
     loop.follow(course.task(rank), course.settings.plan, folder, mark=course.mark)
 
 
-def set_aside(items: Sequence[Utterance], settings: Settings) -> Course:
+def set_aside(items: Sequence[Utterance], settings: Settings, *, start: Path | None = None) -> Course:
     """Divide the speakers into those to learn from and those to judge by, drawn by the seed."""
     torch_for("training the voice")
     speakers = sorted({item.speaker for item in items})
@@ -119,6 +141,7 @@ def set_aside(items: Sequence[Utterance], settings: Settings) -> Course:
         settings,
         tuple(item for item in ordered if item.speaker not in aside),
         tuple(item for item in ordered if item.speaker in aside),
+        start,
     )
 
 

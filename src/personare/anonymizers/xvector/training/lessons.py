@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-VERSION = 1  # raise it whenever the same speech would give another lesson
+VERSION = 2  # raise it whenever the same speech would give another lesson
 _SLOWER, _FASTER, _EITHER = (0.78, 0.93), (1.07, 1.28), (0.88, 1.14)
 _DARKER, _BRIGHTER = (0.75, 0.9), (1.1, 1.25)
 _LEVEL = 0.05  # root mean square that every utterance is brought to
