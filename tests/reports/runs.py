@@ -18,7 +18,7 @@ from personare.studies.study.folder import findings_frame
 from personare.studies.study.gate import row_of
 
 PEOPLE = 12
-SPEAKERS = [f"s{i:02d}" for i in range(PEOPLE)]
+SPEAKERS = [f"anna-{i:02d}" for i in range(PEOPLE)]  # names that must not get out
 # method -> attacker -> how well voices can still be told apart (0: not at all)
 LEFT = {
     "original": {"ignorant": 4.0, "lazy": 4.0},
@@ -36,18 +36,39 @@ def write_run(folder: Path, *, title: str = "Two methods & <two> attackers", see
         more, maps = voices(folder, rng)
         findings, artefacts = findings + more + utility(), artefacts + maps + clips(folder)
     write_frame(findings_frame(findings), folder / "findings.parquet")
-    notes = [] if bare else ["demo: 1 speaker is left out"]
+    notes = [] if bare else ["demo: 1 speaker is left out (first: 'anna-99')"]
     _json(folder / "findings.json", {"study": title, "findings": [row_of(f) for f in findings], "notes": notes})
     _json(folder / "artefacts.json", artefacts)
     _json(folder / "gate.json", [] if bare else gate(findings))
     _json(
         folder / "environment.json", {"personare": "0.1.0", "python": "3.11", "platform": "x", "seed": seed} | LIBRARIES
     )
-    failures = "" if bare else "hide demo b2\tu7\tbroken <file>\nhide demo b2\tu8\ttoo short\n"
+    if not bare:
+        _json(folder / "study.json", STUDY)
+    failures = "" if bare else FAILURES
     (folder / "failures.tsv").write_text(f"stage\titem\twhy\n{failures}", encoding="utf-8")
     return folder
 
 
+FAILURES = (
+    "hide demo b2\tanna-07/u7\t/home/anna b/anna-07/u7.wav: broken <file>\n"
+    "hide demo b2\tanna-08/u8\ttoo short\nhide demo b2\tanna-09/u8\ttoo short\n"
+)
+STUDY: dict[str, Any] = {
+    "corpora": {"demo": {"path": "/home/anna/speech_1", "split": "halves", "train": 4.0}},
+    "anonymizers": {
+        "original": {},
+        "b1 <x>": {"method": "xvector", "generator": "b1"},
+        "b2": {"method": "mcadams", "alpha": [0.5, 0.9]},
+    },
+    "attackers": {
+        "ignorant": {"knowledge": "oa", "embedder": "ge2e", "scorer": None},
+        "lazy": {"knowledge": "aa", "embedder": "trained:/home/anna/ear.onnx", "scorer": "cosine"},
+    },
+    "listeners": {"moonshine": {"listener": "moonshine"}, "own": {"listener": "ctc", "trained_on": "b2"}},
+    "conversations": [1, 3],
+    "people": [2, 5, 12],
+}
 LIBRARIES: dict[str, Any] = {
     "libraries": {"numpy": "2"},
     "models": {"ecapa": {"carrier": "p 1", "licence": "Apache-2.0"}},
@@ -118,7 +139,7 @@ def _zebra(method: str, attacker: str, left: float) -> list[Finding]:
 def _scores(rng: np.random.Generator, left: float) -> dict[str, Any]:
     enroll = np.repeat(SPEAKERS, PEOPLE * 3)
     test = np.tile([f"{s}-{u}" for s in SPEAKERS for u in range(3)], PEOPLE)
-    target = np.array([e == t.split("-")[0] for e, t in zip(enroll, test, strict=True)])
+    target = np.array([e == t.rpartition("-")[0] for e, t in zip(enroll, test, strict=True)])
     return {"enroll": enroll, "test": test, "target": target, "score": rng.normal(0, 1, len(test)) + left * target}
 
 
@@ -170,7 +191,8 @@ def clips(folder: Path) -> list[dict[str, Any]]:
     for u, method in [(u, m) for u in range(2) for m in LEFT]:
         name = f"clips/{len(entries):03d}.wav"
         write(folder / name, hum(len(entries), duration_s=0.7))
-        where = {"corpus": "demo", "anonymizer": method, "utterance": f"u{u}", "speaker": f"s{u}", "text": "A & B <c>"}
+        where = {"corpus": "demo", "anonymizer": method, "utterance": f"{SPEAKERS[u]}/u", "speaker": SPEAKERS[u]}
+        where["text"] = "A & B <c>"
         entries.append({"kind": "clip", "file": name, "conditions": where})
     return entries
 

@@ -58,7 +58,7 @@ def test_only_what_moved_differs(runs: tuple[Path, Path], tmp_path: Path) -> Non
     assert moved[6] == "+30.0 points" and moved[7] == "no" and moved[8] == "1"
     written = write_comparison(found, tmp_path)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert written[0] == tmp_path / "report.html" and "12.0 % became 42.0 %" in text and "run 2" in text
+    assert written[0] == tmp_path / "report.html" and "12.0\u00a0% became 42.0\u00a0%" in text and "run 2" in text
 
 
 def test_a_run_against_itself_and_runs_with_nothing_in_common(runs: tuple[Path, Path], tmp_path: Path) -> None:

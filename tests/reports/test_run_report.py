@@ -22,7 +22,7 @@ from reports.runs import write_run
 
 SECTIONS = (
     *("verdict", "glance", "gate", "criteria", "tradeoff", "crowds", "detection", "disclosure", "similarity", "ranks"),
-    *("usefulness", "people", "sounds", "failures", "methods", "numbers", "repeat"),
+    *("usefulness", "people", "sounds", "failures", "compared", "methods", "numbers", "repeat"),
 )
 
 

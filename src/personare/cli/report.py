@@ -40,22 +40,27 @@ def make(
     formats: list[str] = typer.Option(
         [], "--format", metavar="NAME", help="html, markdown, latex, csv, json, figures; again for more.  [all]"
     ),
+    names: bool = typer.Option(False, "--names", help="Show names and ids of speakers beside their numbers."),
+    no_sounds: bool = typer.Option(False, "--no-sounds", help="Leave all sounds out, original speech above all."),
     launch: bool = typer.Option(False, "--open", help="Open the page in the browser."),
 ) -> None:
     """Make the report of a run: one self-contained HTML page, and the same as Markdown, LaTeX, CSV, JSON, pictures.
 
     The page says first what an attacker could say, then whether the stated bounds are kept, what the three legal
-    criteria come to, and everything behind it. It needs no network and holds a few sounds: original speech as well.
+    criteria come to, and everything behind it. It needs no network and holds a few sounds: original speech as well,
+    unless --no-sounds is given. Speakers are numbers; --names is for the holder of the data only.
 
     Examples:
 
         personare report my-study-run --open
 
+        personare report my-study-run --no-sounds --out for-the-regulator/
+
         personare report my-study-run --format latex --format csv --out tables/
     """
     from personare.studies.run_report import FORMATS, write_run_report
 
-    written = write_run_report(run, out=out, formats=formats or FORMATS)
+    written = write_run_report(run, out=out, formats=formats or FORMATS, names=names, sounds=not no_sounds)
     _tell(written, launch)
 
 

@@ -8,7 +8,14 @@ from typing import ClassVar, Literal
 
 from personare.core.audio import Audio
 
-Judgement = Literal["exposed", "hidden", "unknown", "plain"]
+Judgement = Literal["exposed", "hidden", "unknown", "kept", "broken", "plain"]
+JUDGED: Mapping[str, tuple[str, str]] = {
+    "exposed": ("▲", "Better than guessing"),
+    "hidden": ("●", "Not shown to be better than guessing"),
+    "unknown": ("?", "Not decided"),
+    "kept": ("●", "Gate open"),
+    "broken": ("▲", "Gate closed"),
+}
 
 
 @dataclass(frozen=True)
@@ -30,15 +37,16 @@ class Missing:
 
 @dataclass(frozen=True)
 class Points:
-    """A list of sentences."""
+    """A list of sentences; ``soft`` for remarks."""
 
     items: Sequence[str]
+    soft: bool = False
     kind: ClassVar[str] = "points"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One risk as a sentence; ``judgement`` says whether the attacker beats guessing."""
+    """One sentence; ``judgement`` says whether the attacker beats guessing, or whether bounds are kept."""
 
     sentence: str
     judgement: Judgement = "plain"

@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from personare.reports.blocks import Figure
@@ -74,6 +75,12 @@ def as_svg(figure: Any, *, name: str = "") -> str:
     if name:
         text = re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", text)
     return re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
+
+
+def renamed(figure: Figure, name: str) -> Figure:
+    """Give a picture and everything in it another name."""
+    ids = rf'(\bid="|xlink:href="#|url\(#){re.escape(figure.name)}-'
+    return replace(figure, svg=re.sub(ids, rf"\g<1>{name}-", figure.svg), name=name)
 
 
 def standalone(svg: str) -> str:

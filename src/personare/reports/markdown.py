@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from personare.reports.blocks import Block, Facts, Gallery, Missing, Points, Sounds, Table, Verdicts, Words
+from personare.reports.blocks import JUDGED, Block, Facts, Gallery, Missing, Points, Sounds, Table, Verdicts, Words
 from personare.reports.page import Page
 
-MARKS = {
-    "exposed": "**Better than guessing.** ",
-    "hidden": "**Not told from guessing.** ",
-    "unknown": "**Not decided.** ",
-}
+MARKS = {name: f"**{words}.** " for name, (_, words) in JUDGED.items()}
 
 
 def escaped(text: str) -> str:

@@ -6,18 +6,22 @@ The page needs no network, no script and no second file; it follows the reader's
 from __future__ import annotations
 
 import base64
+import itertools
 import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from personare.core.audio import Audio, encode_flac
 from personare.core.files import write_bytes, write_text
 from personare.core.findings import Finding
-from personare.reports.blocks import Block, Facts, Figure, Gallery, Section, Table, Verdicts
-from personare.reports.figures import standalone
+from personare.reports.blocks import JUDGED, Block, Facts, Figure, Gallery, Section, Table, Verdicts
+from personare.reports.figures import renamed, standalone
 from personare.reports.palette import variables
+
+NO_BREAK = "\u00a0"
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,37 @@ class Page:
             yield from section.blocks
 
 
+def distinct(sections: Sequence[Section]) -> list[Section]:
+    """Give pictures of the same name (methods called b1 and B1) different ones, so that none takes another's place."""
+    seen: set[str] = set()
+
+    def own(figure: Figure) -> Figure:
+        names = itertools.chain([figure.name], (f"{figure.name}-{i}" for i in itertools.count(2)))
+        name = next(n for n in names if n not in seen)
+        seen.add(name)
+        return figure if name == figure.name else renamed(figure, name)
+
+    def checked(block: Block) -> Block:
+        return replace(block, figures=[own(f) for f in block.figures]) if isinstance(block, Gallery) else block
+
+    return [replace(section, blocks=[checked(b) for b in section.blocks]) for section in sections]
+
+
 def data_uri(audio: Audio) -> str:
     """Put a sound into the page itself."""
     return "data:audio/flac;base64," + base64.b64encode(encode_flac(audio)).decode("ascii")
+
+
+def unbroken(text: Any) -> Any:
+    """Keep a number and its unit, ``L = 3`` and ``run 2`` on one line.
+
+    >>> unbroken("8.3 % at L = 3").replace("\u00a0", "~")
+    '8.3~% at L~=~3'
+    """
+    if type(text) is not str:  # markup of our own stays as it is
+        return text
+    joined = re.sub(r"(?<=\d) (?=%|dB\b)", NO_BREAK, text)
+    return re.sub(r"\b([LN]) = (?=\d)", rf"\1{NO_BREAK}={NO_BREAK}", joined)
 
 
 def render(page: Page) -> str:
@@ -66,9 +98,14 @@ def render(page: Page) -> str:
     from markupsafe import Markup
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("personare.reports"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.PackageLoader("personare.reports"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=unbroken,
     )
     environment.filters.update(data_uri=data_uri, svg=Markup)
+    environment.globals["judged"] = JUDGED
     colours = {"light": variables(dark=False), "dark": variables(dark=True)}
     return environment.get_template("report.html.j2").render(page=page, **colours)
 

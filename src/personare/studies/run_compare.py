@@ -11,7 +11,7 @@ from typing import Literal
 from personare.core.findings import Finding
 from personare.reports.blocks import Block, Facts, Figure, Gallery, Missing, Section, Table, Verdict, Verdicts, Words
 from personare.reports.differences import Pair, difference_figure
-from personare.reports.page import Page
+from personare.reports.page import Page, distinct
 from personare.reports.wording import by, condition, number, value_with_interval
 from personare.studies.report.choosing import groups, overall, shortest, values, word
 from personare.studies.report.reading import Run, read_run
@@ -160,7 +160,7 @@ def page_of_comparison(found: Comparison) -> Page:
         ),
         _runs(found),
     ]
-    return Page(title, found.sentence, sections)
+    return Page(title, found.sentence, distinct(sections))
 
 
 def _said(pair: Compared) -> str:

@@ -10,10 +10,11 @@ from personare.core.errors import UnknownNameError, did_you_mean
 from personare.core.files import write_text
 from personare.reports.latex import as_latex
 from personare.reports.markdown import as_markdown
-from personare.reports.page import Page, as_json, render, save_figures
+from personare.reports.page import Page, as_json, distinct, render, save_figures
 from personare.reports.spreadsheet import as_csv
-from personare.studies.report import closing, criteria, crowds, detection, people, usefulness, verdict, voices
+from personare.studies.report import closing, compared, criteria, crowds, detection, people, usefulness, verdict, voices
 from personare.studies.report.choosing import Palette, values
+from personare.studies.report.naming import with_numbers, without_names
 from personare.studies.report.reading import ORIGINAL, Run, read_run
 
 FOLDER, FIGURES = "report", "figures"
@@ -27,10 +28,11 @@ FILES: Mapping[str, tuple[str, Callable[[Page], str]]] = {
 FORMATS = (*FILES, "figures")
 
 
-def page_of_run(run: Run) -> Page:
-    """Lay out the whole page."""
+def page_of_run(run: Run, *, names: bool = False, sounds: bool = True) -> Page:
+    """Lay out the whole page; ``names`` shows who is who, without ``sounds`` no voice is in it."""
     pictures, undrawn = detection.score_pictures(run)
     run = replace(run, notes=(*run.notes, *undrawn))
+    run = with_numbers(run) if names else without_names(run)
     palette = Palette(run)
     sections = [
         verdict.verdict_section(run),
@@ -45,13 +47,14 @@ def page_of_run(run: Run) -> Page:
         voices.ranks_section(run, palette),
         usefulness.usefulness_section(run, palette),
         people.people_section(run, palette),
-        closing.sounds_section(run),
+        closing.sounds_section(run, wanted=sounds),
         closing.failures_section(run),
+        compared.compared_section(run),
         closing.methods_section(run),
         closing.numbers_section(run),
         closing.repeat_section(run),
     ]
-    return Page(run.title, _subtitle(run), sections, run.findings)
+    return Page(run.title, _subtitle(run), distinct(sections), run.findings)
 
 
 def _subtitle(run: Run) -> str:
@@ -73,12 +76,19 @@ def _many(word: str, names: Sequence[str]) -> str:
     return f"{len(names)} {word}{'s' if len(names) > 1 else ''}: {', '.join(names)}" if names else ""
 
 
-def write_run_report(folder: Path, *, out: Path | None = None, formats: Sequence[str] = FORMATS) -> list[Path]:
+def write_run_report(
+    folder: Path,
+    *,
+    out: Path | None = None,
+    formats: Sequence[str] = FORMATS,
+    names: bool = False,
+    sounds: bool = True,
+) -> list[Path]:
     """Write the report of a run folder; gives the files written, the page first."""
     for name in formats:
         if name not in FORMATS:
             raise UnknownNameError(f"no format '{name}'; {did_you_mean(name, FORMATS)}")
-    page = page_of_run(read_run(folder))
+    page = page_of_run(read_run(folder), names=names, sounds=sounds)
     return write_page(page, out or folder / FOLDER, formats=formats)
 
 

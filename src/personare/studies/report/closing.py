@@ -14,17 +14,23 @@ from personare.studies.report.reading import ORIGINAL, Run
 
 CLIPS, CLIP_S, SOUNDS = 6, 10.0, 36
 FAILURES = 50
+REPEAT = (
+    "The study file lies in the run folder as study.yaml; personare study run gives the same findings from it. The "
+    "keys of a study come from its seed: its sounds are for measuring and not for release."
+)
 WARNING = "This page holds original speech: keep it where the originals may be kept."
 
 
-def sounds_section(run: Run) -> Section:
+def sounds_section(run: Run, *, wanted: bool = True) -> Section:
     """Let a reader hear a few utterances before and after, at most ten seconds of each."""
-    heard: dict[tuple[str, str], list[tuple[str, Audio]]] = {}
-    titles: dict[tuple[str, str], str] = {}
+    if not wanted:
+        return Section("sounds", "Listen", [Missing("No sounds: this report was made without them.")])
+    heard: dict[tuple[str, str, str], list[tuple[str, Audio]]] = {}
+    titles: dict[tuple[str, str, str], str] = {}
     lost = 0
     for artefact in run.of_kind("clip"):
         c = artefact.conditions
-        key = (str(c.get("corpus", "")), str(c.get("utterance", "")))
+        key = (str(c.get("corpus", "")), str(c.get("utterance", "")), str(c.get("speaker", "")))
         if (key not in heard and len(heard) >= CLIPS) or sum(map(len, heard.values())) >= SOUNDS:
             continue
         try:
@@ -35,7 +41,8 @@ def sounds_section(run: Run) -> Section:
         short = Audio(sound.samples[: int(CLIP_S * sound.rate_hz)], sound.rate_hz)
         heard.setdefault(key, []).append((str(c.get("anonymizer", "sound")), short))
         words = f": “{c['text']}”" if c.get("text") else ""
-        titles[key] = f"{c.get('speaker', '')}, {c.get('utterance', '')}{words}"
+        who = run.called.get((key[0], str(c.get("speaker", ""))), str(c.get("speaker", "")))
+        titles[key] = f"{who}, {key[1]}{words}"
     blocks: list[Block] = []
     if heard:
         blocks = [Words(WARNING, soft=True)] if any(name == ORIGINAL for s in heard.values() for name, _ in s) else []
@@ -53,23 +60,21 @@ def failures_section(run: Run) -> Section:
     if not run.failures:
         blocks.append(Words("Nothing failed."))
     else:
-        stages = Counter(stage for stage, _, _ in run.failures)
+        reasons = Counter((stage, why) for stage, _, why in run.failures)
         blocks.append(
             Words(f"{len(run.failures):,} items failed; numbers that miss them say so in the column “failed”.")
         )
-        blocks.append(
-            Table("failed-stages", "Failures by stage", ["stage", "failures"], _counted(stages), numbers=(1,))
-        )
+        counted = [[stage, why, f"{count:,}"] for (stage, why), count in reasons.most_common(FAILURES)]
+        more = "" if len(reasons) <= FAILURES else f", the {FAILURES} most frequent"
+        caption = f"Failures by stage and reason{more}; failures.tsv in the run folder names every item"
+        blocks.append(Table("failures", caption, ["stage", "why", "failures"], counted, numbers=(2,)))
+    if run.named and run.failures:
         first = [list(row) for row in run.failures[:FAILURES]]
         caption = f"The first {len(first)} failures; all are in failures.tsv"
-        blocks.append(Table("failures", caption, ["stage", "item", "why"], first, folded=True))
+        blocks.append(Table("failed-items", caption, ["stage", "item", "why"], first, folded=True))
     if run.notes:
         blocks += [Words("Notes of the run:"), Points(run.notes)]
     return Section("failures", "What failed, and notes", blocks)
-
-
-def _counted(stages: Counter[str]) -> list[list[str]]:
-    return [[stage, f"{count:,}"] for stage, count in stages.most_common()]
 
 
 def methods_section(run: Run) -> Section:
@@ -110,8 +115,15 @@ def repeat_section(run: Run) -> Section:
     entries |= {"libraries": ", ".join(f"{k} {v}" for k, v in env.get("libraries", {}).items()) or "-"}
     entries |= {f"model {name}": _model(model) for name, model in env.get("models", {}).items()}
     entries |= {f"ear of {name}": str(mark) for name, mark in env.get("ears", {}).items()}
-    words = "The study file lies in the run folder as study.yaml; personare study run gives the same findings from it."
-    return Section("repeat", "To repeat it", [Facts(entries), Words(words, soft=True)])
+    entries |= {f"model of {name}": _files(files) for name, files in env.get("methods", {}).items() if files}
+    return Section("repeat", "To repeat it", [Facts(entries), Words(REPEAT, soft=True)])
+
+
+def _files(files: Any) -> str:
+    """Name the shipped files of a method by the beginning of their hashes."""
+    if not isinstance(files, dict):
+        return str(files)
+    return ", ".join(f"{name} {str(sha)[:16]}…" for name, sha in files.items())
 
 
 def _model(model: Any) -> str:

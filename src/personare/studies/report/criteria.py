@@ -17,7 +17,7 @@ LIMITS = (
     "results hold for the attackers played here and this corpus; a stronger attacker or other speech may give more. "
     "Whether the remaining risk is acceptable is a legal question that no number answers by itself."
 )
-WORDS = {"exposed": "better than guessing", "hidden": "not told from guessing", "unknown": "not decided"}
+WORDS = {"exposed": "better than guessing", "hidden": "not shown to be better than guessing", "unknown": "not decided"}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from personare.core.findings import Finding
 from personare.reports.blocks import Block, Figure, Gallery, Missing, Section, Words
 from personare.reports.embedding_plots import FORECAST, curve_figure
-from personare.studies.report.choosing import Palette, groups, overall, values, word
+from personare.studies.report.choosing import Palette, groups, overall, strongest, values, word
 from personare.studies.report.reading import ORIGINAL, Run
 
 METRICS = {"linkability": ("linkability", FORECAST), "singling_out": ("singling_out",)}
@@ -45,7 +45,7 @@ def _caption(found: Sequence[Finding]) -> str:
     )
     return (
         "One panel per number L of utterances heard at once; bands: 95 % intervals; dashed: guessing; grey: without "
-        f"protection.{foretold}"
+        f"protection, whoever does best there.{foretold}"
     )
 
 
@@ -65,7 +65,8 @@ def _panels(found: Sequence[Finding], corpus: str, method: str, metric: str, pal
 
 
 def _bare(found: Sequence[Finding], metric: str) -> list[Finding]:
-    """Give the curve of original speech: of the first attacker, without forecasts."""
+    """Give the curve of original speech: of the attacker who does best there, without forecasts."""
     original = [f for f in found if f.conditions.get("anonymizer") == ORIGINAL and f.metric.name == metric]
-    first = next(iter(groups(original, "attacker").values()), [])
-    return [replace(f, conditions={**f.conditions, "attacker": BARE}) for f in first]
+    best = strongest(original)
+    same = [f for f in original if best is not None and f.conditions.get("attacker") == best.conditions.get("attacker")]
+    return [replace(f, conditions={**f.conditions, "attacker": BARE}) for f in same]

@@ -40,19 +40,26 @@ def detection_section(run: Run, palette: Palette) -> Section:
 
 
 def _eer(found: Sequence[Finding], corpus: str, length: str, palette: Palette) -> Figure:
-    """Draw one L: methods as groups, attackers as bars; original speech once."""
-    bars, bare = [], False
+    """Draw one L: methods as groups, attackers as bars."""
+    bare = [f for f in found if f.conditions.get("anonymizer") == ORIGINAL]
+    bars = [Bar("no protection", who, f, None) for who, f in _without_protection(bare)]
     for finding in found:
         method, who = str(finding.conditions.get("anonymizer")), str(finding.conditions["attacker"])
-        if method == ORIGINAL:
-            if not bare:
-                bars.append(Bar("no protection", "any attacker", finding, None))
-            bare = True
-        else:
+        if method != ORIGINAL:
             bars.append(Bar(method, who, finding, palette.attacker(who)))
     heard = f", L = {length}" if length else ""
     name = f"{found[0].metric.name}-{word(corpus)}-L{length or 1}".replace("_", "-")
     return bar_figure(bars, name=name, title=palette.titled(corpus, f"{found[0].metric.title}{heard}"), most=0.5)
+
+
+def _without_protection(found: Sequence[Finding]) -> list[tuple[str, Finding]]:
+    """Give each result on original speech once, with those who reach it: attackers differ only by ear and scorer."""
+    same: dict[float, list[Finding]] = {}
+    for finding in found:
+        same.setdefault(finding.estimate.value, []).append(finding)
+    if len(same) == 1 and len(found) > 1:
+        return [("any attacker", found[0])]
+    return [(", ".join(str(f.conditions["attacker"]) for f in group), group[0]) for group in same.values()]
 
 
 def disclosure_section(run: Run, palette: Palette, pictures: Sequence[tuple[Artefact, ScorePicture]]) -> Section:

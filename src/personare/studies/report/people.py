@@ -29,10 +29,10 @@ def people_section(run: Run, palette: Palette) -> Section:
     else:
         blocks.append(Missing("Not measured by gender: the corpus does not know it, or has one only."))
     chosen = _strongest(run)
-    panels = [_exposed(artefact, palette) for artefact in chosen]
+    panels = [_exposed(artefact, run, palette) for artefact in chosen]
     if panels:
         said = "A method is as good as its worst case: the speakers linked most often, by the strongest attacker."
-        blocks += [Words(said), Gallery(panels), _table(chosen)]
+        blocks += [Words(said), Gallery(panels), _table(chosen, run)]
     else:
         blocks.append(Missing("Not measured by speaker: no linking attack was made on hidden voices."))
     return Section("people", "Who is hidden less well", blocks)
@@ -81,13 +81,16 @@ def _strongest(run: Run) -> list[Artefact]:
     return [artefact for _, artefact in best.values()]
 
 
-def _ranked(artefact: Artefact) -> list[tuple[str, float, int]]:
-    frame = read_frame(artefact.path).sort(["share", "speaker"], descending=[True, False])
-    return [(str(s), float(v), int(n)) for s, v, n in frame.select("speaker", "share", "trials").iter_rows()]
+def _ranked(artefact: Artefact, run: Run) -> list[tuple[str, float, int]]:
+    """Give (speaker as the report calls them, share, tests), the most exposed first."""
+    corpus = str(artefact.conditions.get("corpus", ""))
+    rows = read_frame(artefact.path).select("speaker", "share", "trials").iter_rows()
+    found = [(run.called.get((corpus, str(s)), str(s)), float(v), int(n)) for s, v, n in rows]
+    return sorted(found, key=lambda row: (-row[1], row[0]))
 
 
-def _exposed(artefact: Artefact, palette: Palette) -> Figure:
-    c, ranked = artefact.conditions, _ranked(artefact)
+def _exposed(artefact: Artefact, run: Run, palette: Palette) -> Figure:
+    c, ranked = artefact.conditions, _ranked(artefact, run)
     corpus, method, by = (str(c.get(name, "")) for name in ("corpus", "anonymizer", "attacker"))
     return exposed_figure(
         [(who, share) for who, share, _ in ranked[:MOST_EXPOSED] if share > 0] or [(ranked[0][0], 0.0)],
@@ -99,11 +102,11 @@ def _exposed(artefact: Artefact, palette: Palette) -> Figure:
     )
 
 
-def _table(chosen: Sequence[Artefact]) -> Table:
+def _table(chosen: Sequence[Artefact], run: Run) -> Table:
     found = []
     for artefact in chosen:
         c = artefact.conditions
-        for speaker, share, trials in _ranked(artefact):
+        for speaker, share, trials in _ranked(artefact, run):
             names = [str(c.get("anonymizer", "")), str(c.get("attacker", "")), f"{c.get('L', 1)}", f"{c.get('N', '-')}"]
             found.append([speaker, *names, number(share, "%"), f"{trials:,}"])
     head = ["speaker", "method", "attacker", "L", "N", "tests linked", "tests"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from personare.metrics import CARDS, card
 ESTIMATE = ("metric", "title", "value", "low", "high", "n", "chance", "differs_from_chance", "failed", "cite")
 PLAIN = (*ESTIMATE, "better", "unit", "other")
 ORIGINAL = "original"
+Person = tuple[str, str]  # corpus, speaker
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,11 @@ class Artefact:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One run, as its folder tells it; ``notes`` also name what could not be read."""
+    """One run, as its folder tells it.
+
+    ``notes`` also name what could not be read; ``called`` says what speakers are called in a report, and ``named``
+    whether it may tell the names and ids of the corpus.
+    """
 
     folder: Path
     title: str
@@ -46,6 +51,8 @@ class Run:
     environment: Mapping[str, Any]
     study: Mapping[str, Any]
     notes: tuple[str, ...]
+    called: Mapping[Person, str] = field(default_factory=dict)
+    named: bool = False
 
     def of_kind(self, kind: str) -> list[Artefact]:
         """Give the artefacts of one kind."""

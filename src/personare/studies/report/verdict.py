@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from personare.core.findings import Finding
-from personare.reports.blocks import Block, Missing, Section, Table, Verdict, Verdicts, Words
+from personare.reports.blocks import Block, Missing, Points, Section, Table, Verdict, Verdicts, Words
 from personare.reports.verdicts import judgement, verdict
 from personare.reports.wording import by, number, value_with_interval
 from personare.studies.report.choosing import groups, hidden, largest_crowd, overall, shortest, strongest, values
@@ -101,30 +101,39 @@ def glance_section(run: Run) -> Section:
         rows.append([f"{'no protection' if method == ORIGINAL else method}{where}", *cells])
     table = Table(
         "glance",
-        "Strongest attacker of each risk, largest crowd; 95 % intervals in brackets",
+        "Strongest attacker of each risk among the most people; 95 % intervals in brackets",
         ["method", *(GLANCE[name] for name in columns)],
         rows,
         numbers=range(1, len(columns) + 1),
     )
     said = [_asked(name, [f for f in every if f.metric.name == name]) for name in columns]
-    return Section("glance", "All methods at a glance", [table, Words(" ".join(s for s in said if s), soft=True)])
+    return Section("glance", "All methods at a glance", [table, Points([s for s in said if s], soft=True)])
 
 
 def _cell(found: Sequence[Finding]) -> str:
+    """Write the strongest attacker's result and who it was, or the first listener's."""
     best = strongest(found if "attacker" in (found[0].conditions if found else {}) else shortest(found)[:1])
-    return "-" if best is None else value_with_interval(best)
+    if best is None:
+        return "-"
+    c = best.conditions
+    who = ", ".join([str(c["attacker"]), *([f"L = {c['L']}"] if "L" in c else [])]) if "attacker" in c else ""
+    return "\n".join(part for part in (value_with_interval(best), who) if part)
 
 
 def _asked(name: str, found: Sequence[Finding]) -> str:
     """Say what a column holds where it needs saying."""
     crowd = sorted({int(f.conditions["N"]) for f in largest_crowd(found) if "N" in f.conditions})
     chance = [f.chance_level for f in largest_crowd(found) if f.chance_level is not None]
-    people = f" of {crowd[-1]:,} people" if crowd else ""
+    people = f" out of {crowd[-1]:,} people" if crowd else ""
     if not chance or "attacker" not in found[0].conditions:
         who = by(found[0])
-        return f"{GLANCE[name]}: by {who}." if found[0].conditions.get("listener") else ""
+        better = f"{found[0].metric.better} is better"
+        return f"{GLANCE[name]}: as {who} hears it; {better}." if found[0].conditions.get("listener") else ""
     low, high = (number(v, found[0].metric.unit) for v in (min(chance), max(chance)))
-    return f"{GLANCE[name]}{people}: guessing gives {low if low == high else f'{low} to {high}'}."
+    if name == "risk_over_control":
+        return f"{GLANCE[name]}: {low} is what works on strangers as well; see the verdicts for what was guessed."
+    safer = f" {found[0].metric.better.capitalize()} is safer." if found[0].metric.better == "higher" else ""
+    return f"{GLANCE[name]}{people}: guessing gives {low if low == high else f'{low} to {high}'}.{safer}"
 
 
 def gate_section(run: Run) -> Section:
@@ -134,9 +143,9 @@ def gate_section(run: Run) -> Section:
         return Section("gate", title, [Missing("Not judged: the study states no acceptable risk (bounds).")])
     broken = [entry for entry in run.gate if not entry.get("held")]
     verdicts = [
-        Verdict(f"{len(broken)} of {len(run.gate)} bounds are not kept: the gate is closed.", "plain")
+        Verdict(f"{len(broken)} of {len(run.gate)} bounds are not kept: the gate is closed.", "broken")
         if broken
-        else Verdict(f"All {len(run.gate)} bounds are kept: the gate is open.", "plain")
+        else Verdict(f"All {len(run.gate)} bounds are kept: the gate is open.", "kept")
     ]
     rows = [_gate_row(entry) for entry in sorted(run.gate, key=lambda e: bool(e.get("held")))]
     head = ["outcome", "bound", "on", "tested", "value", "limit"]
