@@ -84,7 +84,7 @@ def speech_of(label: str, study: Study, *, stages: Path) -> Speech:
         reading = read_corpus(choice.path, layout=choice.layout)
         frame, trials = reading.corpus.frame, reading.trials
         problems = tuple(p for p in reading.problems if p.kind in FATAL)
-        notes += [p.line for p in reading.problems if p.kind not in FATAL]
+        notes += [*reading.notes, *(p.line for p in reading.problems if p.kind not in FATAL)]
         choice, said = _parts_found(choice, frame)
         notes += said
     frame, more = with_roles(frame, choice, key)
