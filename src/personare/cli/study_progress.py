@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,21 +17,28 @@ WORDS = {
     "listen": "friendly ears listen",
     "measure": "measuring",
 }
-QUIET_SECONDS = 15.0
+QUIET_SECONDS, QUIET_SHARE = 15.0, 0.2  # a line after so long, or after this share of the time so far
+RECENT = 50  # items by which the rate is judged: the first ones may have been there already
 
 
 class StudyProgress:
-    """Watches a study; draws on stderr, so that stdout stays clean."""
+    """Watches a study; draws on stderr (or a given rich ``screen``), so that stdout stays clean."""
 
-    def __init__(self) -> None:
+    def __init__(self, screen: Any = None) -> None:
+        self._screen = screen
         self._live: Any = None
         self._task: Any = None
-        self._done = self._total = 0
+        self._done = self._total = self._failed = 0
         self._title, self._began, self._said = "", 0.0, 0.0
+        self._times: deque[float] = deque(maxlen=RECENT)
 
     def __enter__(self) -> StudyProgress:
-        if sys.stderr.isatty():
-            self._live = _bars()
+        if self._screen is None and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._screen = Console(stderr=True)
+        if self._screen is not None:
+            self._live = bars(self._screen)
             self._live.start()
         return self
 
@@ -42,21 +50,28 @@ class StudyProgress:
     def began(self, wave: str, jobs: Sequence[Any], items: int) -> None:
         """A wave begins."""
         self._close()
-        self._done, self._total = 0, items
-        self._title = WORDS.get(wave, wave) + (f" ({len(jobs)} stages)" if jobs else "")
+        self._done, self._total, self._failed = 0, items, 0
+        stages = f" ({len(jobs)} stage{'s' if len(jobs) > 1 else ''})" if jobs else ""
+        self._title = WORDS.get(wave, wave) + stages
         self._began = self._said = time.monotonic()
+        self._times = deque([self._began], maxlen=RECENT)
         if items and self._live is not None:
             self._task = self._live.add_task(self._title, total=items, stage="", failed="")
 
     def did(self, job: Any, result: Any) -> None:
         """One item is done."""
+        now = time.monotonic()
         self._done += 1
+        self._failed += not result.ok
+        self._times.append(now)
         if self._live is not None and self._task is not None:
             stage = job.stage.label if job is not None else ""
-            self._live.update(self._task, advance=1, stage=stage if result.ok else f"failed: {stage}")
-        elif self._live is None and time.monotonic() - self._said > QUIET_SECONDS:
-            self._said = time.monotonic()
-            sys.stderr.write(f"{self._title}: {self._done}/{self._total}, {self._rate():.2g} a second{self._left()}\n")
+            self._live.update(self._task, advance=1, stage=stage, failed=self._counted())
+        elif self._live is None and now - self._said > max(QUIET_SECONDS, QUIET_SHARE * (now - self._began)):
+            self._said = now
+            rate = (len(self._times) - 1) / max(1e-6, self._times[-1] - self._times[0])
+            left = duration((self._total - self._done) / rate)
+            sys.stderr.write(f"{self._title}: {self._done}/{self._total}, {rate:.2g} a second, about {left} left\n")
 
     def ended(self, job: Any, failures: Sequence[tuple[str, str]], seconds: float) -> None:
         """A stage is complete; only failures are worth a line."""
@@ -65,17 +80,15 @@ class StudyProgress:
             name, why = failures[0]
             sys.stderr.write(f"failed: {job.stage.label}: {len(failures)} items (first: {name}: {why})\n")
 
-    def _rate(self) -> float:
-        return self._done / max(1e-6, time.monotonic() - self._began)
-
-    def _left(self) -> str:
-        seconds = (self._total - self._done) / max(1e-6, self._rate())
-        return f", about {duration(seconds)} left"
+    def _counted(self) -> str:
+        return f"{self._failed} failed" if self._failed else ""
 
     def _close(self) -> None:
+        if self._live is not None and self._task is not None:
+            self._live.update(self._task, stage="")
         if self._title and self._total and self._live is None:
-            took = time.monotonic() - self._began
-            sys.stderr.write(f"{self._title}: {self._done} done in {duration(took)}\n")
+            took, failed = duration(time.monotonic() - self._began), self._counted()
+            sys.stderr.write(f"{self._title}: {self._done} done in {took}{f', {failed}' if failed else ''}\n")
         self._title, self._task = "", None
 
 
@@ -90,9 +103,10 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _bars() -> Any:
-    from rich.console import Console
+def bars(console: Any) -> Any:
+    """Make the live view: a line for each kind of work, what is being done now at its end; never wrapped."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.table import Column
     from rich.text import Text
 
     class Rate(ProgressColumn):
@@ -103,11 +117,12 @@ def _bars() -> Any:
             return Text("" if speed is None else f"{speed:.2g}/s")
 
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+        BarColumn(bar_width=20),
         MofNCompleteColumn(),
         Rate(),
-        TimeRemainingColumn(),
-        TextColumn("[dim]{task.fields[stage]}"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("[red]{task.fields[failed]}", table_column=Column(no_wrap=True)),
+        TextColumn("[dim]{task.fields[stage]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
     )
-    return Progress(*columns, console=Console(stderr=True))
+    return Progress(*columns, console=console, expand=True)
