@@ -32,24 +32,35 @@ class ListenTogether:
     work: ListenWork
 
     def __call__(self, pairs: Sequence[SoundPair]) -> list[HeardPair | str]:
-        """Read all, hear all words in one batch, then measure pair by pair."""
+        """Read all, hear all words in one batch, then measure pair by pair; what fails for one, fails for one."""
         sounds: dict[int, tuple[Audio, Audio]] = {}
         told: list[HeardPair | str] = [""] * len(pairs)
         for i, pair in enumerate(pairs):
             try:
                 sounds[i] = sounds_of_pair(pair)
-            except PersonareError as error:
-                told[i] = str(error)
-        words: list[dict[str, tuple[str, str]]] = [{} for _ in sounds]
-        failed: dict[str, str] = {}
-        if "words" in self.work.measures and sounds:
-            try:
-                words = self.work.words(list(sounds.values()))
-            except PersonareError as error:
-                failed = {"words": str(error)}
+            except Exception as error:  # as engines do: whatever happens to one pair is not the neighbours' failure
+                told[i] = line_of(error)
+        try:
+            words, failed = self._words(list(sounds.values()))
+        except Exception as error:
+            for i in sounds:
+                told[i] = line_of(error) if len(sounds) == 1 else self([pairs[i]])[0]
+            return told
         for (i, (original, anonymized)), own in zip(sounds.items(), words, strict=True):
             try:
                 told[i] = self.work.hear(original, anonymized, own, dict(failed))
-            except Exception as error:  # as engines do: whatever happens to one pair is not the neighbours' failure
+            except Exception as error:
                 told[i] = line_of(error)
         return told
+
+    def _words(self, sounds: Sequence[tuple[Audio, Audio]]) -> tuple[list[dict[str, tuple[str, str]]], dict[str, str]]:
+        """Hear the words of all, if words are asked for; a pair alone may fail with a reason and be measured on."""
+        nothing: list[dict[str, tuple[str, str]]] = [{} for _ in sounds]
+        if "words" not in self.work.measures or not sounds:
+            return nothing, {}
+        try:
+            return self.work.words(sounds), {}
+        except PersonareError as error:
+            if len(sounds) > 1:
+                raise
+            return nothing, {"words": str(error)}

@@ -1,4 +1,7 @@
-"""Stage "listen": what friendly ears hear in the trial speech before and after hiding; and a recognizer's schooling."""
+"""Stage "listen": what friendly ears hear in the trial speech before and after hiding.
+
+Words are heard several utterances at a time, which is quicker and changes no letter; everything else pair by pair.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ import polars as pl
 from personare.core.audio import read_mono, write
 from personare.core.files import write_text
 from personare.engine import Result
+from personare.engine.result import line_of
 from personare.listeners import COMPARISONS, comparison, listener
 from personare.studies.listening import HeardPair, ListenWork, SoundPair
+from personare.studies.listening_together import ListenTogether, in_batches
 from personare.studies.study.hide_stage import HideJob
 from personare.studies.study.schema import ListenerChoice
 from personare.studies.study.speech import content_of
@@ -81,8 +86,13 @@ class ListenJob:
         inputs = [job.stage for job in (self.hidden, self.ear.taught) if job is not None]
         return Stage("listen", self.label, facts, tuple(inputs), items=len(self.frame))
 
-    def items(self, store: Store) -> Sequence[SoundPair]:
-        """Every utterance that could be hidden."""
+    def items(self, store: Store) -> Sequence[tuple[SoundPair, ...]]:
+        """Every utterance that could be hidden; words of about equal length together."""
+        pairs = self.pairs(store)
+        return in_batches(pairs) if self.ear.measure == "words" else [(pair,) for pair in pairs]
+
+    def pairs(self, store: Store) -> list[SoundPair]:
+        """The utterances one by one, in the order of the speech."""
         return list(_pairs(self.frame, self.places(store)))
 
     def places(self, store: Store) -> dict[str, Path]:
@@ -101,31 +111,53 @@ class ListenJob:
         return CutWork(self.ear.work(store))
 
     def name(self, item: Any) -> str:
-        """Failures are named by utterance."""
-        return str(item.utterance)
+        """Failures are named by utterance; those of a batch beyond the first are named in ``finish``."""
+        return str(item[0].utterance)
 
     def finish(self, store: Store, results: Sequence[Result[Any, Any]]) -> Failures:
-        """Write what was heard, one line per utterance."""
-        lines = [
-            json.dumps({"utterance": r.item.utterance, **asdict(r.value)}, sort_keys=True)
-            for r in results
-            if r.value is not None
-        ]
+        """Write what was heard, one line per utterance, in the order of the speech whatever the batches were."""
+        heard: dict[str, HeardPair] = {}
+        reasons: dict[str, str] = {}
+        for result in results:
+            if not result.ok:  # a worker died: the first of the batch is named already
+                reasons |= {pair.utterance: result.error or "failed" for pair in result.item[1:]}
+                continue
+            for pair, told in zip(result.item, result.value or (), strict=True):
+                if isinstance(told, str):
+                    reasons[pair.utterance] = told
+                else:
+                    heard[pair.utterance] = told
+        order = self.frame["utterance"].to_list()
+        lines = [json.dumps({"utterance": u, **asdict(heard[u])}, sort_keys=True) for u in order if u in heard]
         write_text(store.place(self.stage) / HEARD, "\n".join([*lines, ""]))
-        return ()
+        return tuple((u, reasons[u]) for u in order if u in reasons)
 
 
 @dataclass(frozen=True)
 class CutWork:
-    """The work on one pair; where the second sound is a cut that is not there yet, it is cut first."""
+    """The work on some pairs; where the second sound is a cut that is not there yet, it is cut first."""
 
     listen: ListenWork
 
-    def __call__(self, pair: SoundPair) -> HeardPair:
-        """Hear both."""
-        if not pair.anonymized.is_file() and pair.anonymized.parent.name == "cut":
-            write(pair.anonymized, read_mono(pair.original, start_s=pair.start_s, stop_s=pair.end_s))
-        return self.listen(pair)
+    def __call__(self, pairs: Sequence[SoundPair]) -> list[HeardPair | str]:
+        """Hear all; a pair that cannot be cut or heard is a reason in words, and its neighbours are heard."""
+        told: dict[str, HeardPair | str] = {}
+        there = []
+        for pair in pairs:
+            try:
+                cut_out(pair)
+                there.append(pair)
+            except Exception as error:  # as engines do: whatever happens to one pair is not the neighbours' failure
+                told[pair.utterance] = line_of(error)
+        for pair, got in zip(there, ListenTogether(self.listen)(there), strict=True):
+            told[pair.utterance] = got
+        return [told[pair.utterance] for pair in pairs]
+
+
+def cut_out(pair: SoundPair) -> None:
+    """Write the second sound of a pair where it is a part of a longer original that was not cut out yet."""
+    if not pair.anonymized.is_file() and pair.anonymized.parent.name == "cut":
+        write(pair.anonymized, read_mono(pair.original, start_s=pair.start_s, stop_s=pair.end_s))
 
 
 def _pairs(frame: pl.DataFrame, places: dict[str, Path]) -> Iterator[SoundPair]:

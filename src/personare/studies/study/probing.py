@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,11 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.corpora.voices.synthesizer import synthesize
 from personare.engine.result import line_of
+from personare.studies.listening import HeardPair, ListenWork, SoundPair
 from personare.studies.study.graph import Graph
 from personare.studies.study.hear_stage import HearJob
 from personare.studies.study.hide_stage import HideJob
-from personare.studies.study.listen_stage import ListenJob
+from personare.studies.study.listen_stage import ListenJob, cut_out
 from personare.studies.study.measure_detection import measure_detection
 from personare.studies.study.measure_legal import measure_link, measure_single
 from personare.studies.study.measure_voices import measure_ranks
@@ -37,8 +38,8 @@ Seconds = dict[str, float]
 
 
 def few(speech: Speech, folder: Path) -> Speech:
-    """Keep a couple of utterances of each role; voices that are not there yet are invented in ``folder``."""
-    parts = [speech.of(role).head(UTTERANCES) for role in ROLES]
+    """Keep a couple of usual utterances of each role; voices not there yet are invented in ``folder``."""
+    parts = [_usual(speech.of(role)) for role in ROLES]
     frame = pl.concat([part for part in parts if len(part)])
     if speech.wanted is None:
         return replace(speech, frame=frame)
@@ -53,6 +54,23 @@ def few(speech: Speech, folder: Path) -> Speech:
     return replace(speech, frame=frame.with_columns(pl.Series("audio", places, dtype=pl.String)))
 
 
+def _usual(part: pl.DataFrame) -> pl.DataFrame:
+    """Take the utterances whose length is nearest to the mean (of the files' sizes where nobody noted lengths)."""
+    sizes = [_size(row) for row in part.iter_rows(named=True)]
+    mean = sum(sizes) / max(1, len(sizes))
+    nearest = sorted(range(len(sizes)), key=lambda i: (abs(sizes[i] - mean), i))[:UTTERANCES]
+    return part[sorted(nearest)]
+
+
+def _size(row: dict[str, Any]) -> float:
+    if row.get("duration_s") is not None:
+        return float(row["duration_s"])
+    if row.get("end_s") is not None:
+        return float(row["end_s"] - (row.get("start_s") or 0.0))
+    path = Path(row["audio"])
+    return float(path.stat().st_size) if path.is_file() else 0.0
+
+
 def probe_sounds(graph: Graph, folder: Path, wanted: set[str]) -> tuple[Seconds, dict[str, str]]:
     """Time one item of every stage that hides, hears or listens and is in ``wanted``, by the stage's label.
 
@@ -62,7 +80,7 @@ def probe_sounds(graph: Graph, folder: Path, wanted: set[str]) -> tuple[Seconds,
     for kind in ("hide", "hear", "listen"):
         for job in graph.waves[kind]:
             needed = kind == "hide" or job.stage.label in wanted
-            items = list(job.items(store))[:UTTERANCES] if needed else []
+            items = list(_singly(job, store))[:UTTERANCES] if needed else []
             work = _uncached(job, store, folder)
             for item in items:
                 began = time.perf_counter()
@@ -82,8 +100,24 @@ def _uncached(job: HideJob | HearJob | ListenJob, store: Store, folder: Path) ->
         ear = job.embedder
         return lambda s: embed_file(s.audio, ear, start_s=s.start_s, end_s=s.end_s, folder=folder / job.stage.key)
     if isinstance(job, ListenJob):
-        return replace(job.ear.work(store), remember=False)
+        return _Cut(replace(job.ear.work(store), remember=False))
     return job.work(store)
+
+
+def _singly(job: HideJob | HearJob | ListenJob, store: Store) -> Sequence[Any]:
+    """List one utterance at a time, also where a run takes several together."""
+    return job.pairs(store) if isinstance(job, ListenJob) else job.items(store)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Listen to one pair, after cutting where a cut is needed."""
+
+    listen: ListenWork
+
+    def __call__(self, pair: SoundPair) -> HeardPair:
+        cut_out(pair)
+        return self.listen(pair)
 
 
 def probe_voices(speech: Speech) -> float:
