@@ -13,10 +13,13 @@ from typer.testing import CliRunner
 from personare.cli import app
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
+from personare.corpora import read_corpus
 from personare.engine import Here
+from personare.studies.anonymize import anonymize
 from personare.studies.evaluate import _notes
 from personare.studies.guessed import labels_of, predicted_counts, with_guesses
 from personare.studies.pairing import Pairs
+from personare.studies.recipe import Recipe
 
 pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
 pytest.importorskip("pystoi", reason="needs the extra 'quality'")
@@ -98,3 +101,21 @@ def test_an_evaluation_says_that_genders_are_predicted(small_corpus: Path) -> No
     frame = with_guesses(frame_of(small_corpus).drop("gender"), engine=Here()).frame
     notes = list(_notes(Pairs(frame, (), 0), [], None, (1,), ()))
     assert any("Genders of 4 speakers are predicted" in note for note in notes)
+
+
+@pytest.mark.models
+def test_an_attack_compares_within_guessed_genders_and_says_so(small_corpus: Path, tmp_path: Path) -> None:
+    """Four voices without a noted gender: 4 x 4 trials unguessed, fewer where the machine tells them apart."""
+    Corpus(frame_of(small_corpus).drop("gender")).save(small_corpus / "manifest.parquet")
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", Recipe("mcadams"), engine=Here())
+    words = ["attack", str(small_corpus), str(tmp_path / "anon"), "--knowledge", "ignorant", "--embedder", "ge2e"]
+    plain = CliRunner().invoke(app, words)
+    assert plain.exit_code == 0, plain.output
+    assert "Genders are unknown" in plain.stdout
+    guessed = CliRunner().invoke(app, [*words, "--guess-gender"])
+    assert guessed.exit_code == 0, guessed.output
+    assert "Genders of 4 speakers are predicted" in guessed.stdout
+    assert "same gender only" in guessed.stdout
+    filled = with_guesses(frame_of(small_corpus), engine=Here()).frame
+    assert filled["gender"].n_unique() == 2  # so that the trials differ
+    assert plain.stdout.splitlines()[3:5] != guessed.stdout.splitlines()[3:5]

@@ -37,6 +37,9 @@ def attack(
     lengths: str = typer.Option("1", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
     seed: int = typer.Option(1, help="Chooses the split into enrolment and trial."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
+    guess_gender: bool = typer.Option(
+        False, "--guess-gender", help="Guess genders where not noted, for same-gender EER; marked as predicted."
+    ),
 ) -> None:
     """Attack an anonymized corpus with attackers of chosen knowledge.
 
@@ -49,13 +52,16 @@ def attack(
         personare attack recordings/ anonymous/ --jobs 2
 
         personare attack recordings/ anonymous/ --knowledge lazy-informed,informed --train others/
+
+        personare attack recordings/ anonymous/ --guess-gender
     """
     from personare.attackers.knowledge import knowledge as level_named
-    from personare.cli.evaluate import parse_lengths
+    from personare.cli.evaluate import parse_lengths, with_genders
     from personare.core.config import coerce
     from personare.engine import engine_for
     from personare.studies import knowledge as study
     from personare.studies.evaluate import read_pair
+    from personare.studies.guessed import gender_notes
     from personare.studies.hearing import ready
     from personare.studies.knowledge_table import exposed_lines, table_rows
 
@@ -65,6 +71,7 @@ def attack(
     pairs, recipe, _ = read_pair(original, anonymized, key)
     lesson = study.lesson_of(train, train_method, recipe)
     ready(embedder)
+    pairs = with_genders(pairs, jobs) if guess_gender else pairs
     listening = study.plan(
         pairs, levels, recipe=recipe, embedder=embedder, lesson=lesson, seed=seed, disguises=disguises
     )
@@ -85,3 +92,5 @@ def attack(
     show.table(f"What attackers achieve, {embedder}", *table_rows(found))
     for line in exposed_lines(found):
         typer.echo(line)
+    for note in gender_notes(pairs.frame):
+        typer.echo(note)

@@ -43,17 +43,11 @@ def evaluate(
 
         personare evaluate recordings/ anonymous/ --train others/ --out report/
     """
-    from personare.engine import engine_for
     from personare.studies.evaluate import read_pair
-    from personare.studies.guessed import with_guesses
 
     pairs, recipe, _ = read_pair(original, anonymized, key)
-    if guess_gender:
-        guesses = with_guesses(pairs.frame, engine=engine_for(jobs))
-        show.failures(guesses.failures)
-        pairs = dataclasses.replace(pairs, frame=guesses.frame)
     run(
-        pairs,
+        with_genders(pairs, jobs) if guess_gender else pairs,
         recipe,
         out or report_folder(anonymized),
         embedder=embedder,
@@ -62,6 +56,16 @@ def evaluate(
         jobs=jobs,
         train=train,
     )
+
+
+def with_genders(pairs: Any, jobs: int) -> Any:
+    """Fill in genders that nobody noted, marked as predicted; say whose could not be guessed."""
+    from personare.engine import engine_for
+    from personare.studies.guessed import with_guesses
+
+    guesses = with_guesses(pairs.frame, engine=engine_for(jobs))
+    show.failures(guesses.failures)
+    return dataclasses.replace(pairs, frame=guesses.frame)
 
 
 def report_folder(anonymized: Path) -> Path:

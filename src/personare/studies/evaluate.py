@@ -27,6 +27,7 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.engine import Engine
 from personare.studies.attack import AttackOutcome, run_attack
+from personare.studies.guessed import gender_notes
 from personare.studies.hearing import Heard, HearWork, Sound, hear, nothing_heard
 from personare.studies.pairing import Pairs
 from personare.studies.recipe import Recipe
@@ -185,13 +186,7 @@ def _notes(
         "Measured: linkability (WP29 Opinion 05/2014, criterion 2) and EER, by voice only. "
         "Not measured here: singling out, inference, and what the words themselves give away."
     )
-    if "gender" in pairs.frame.columns:
-        yield "EER compares speakers of the same gender only; linkability compares with every enrolled speaker."
-    else:
-        yield "Genders are unknown: all speakers were compared with all."
-    if "gender_predicted" in pairs.frame.columns:
-        guessed = pairs.frame.filter(pl.col("gender_predicted"))["speaker"].n_unique()
-        yield f"Genders of {guessed} speakers are predicted: guessed by machine from how they sound, often wrongly."
+    yield from gender_notes(pairs.frame)
     if recipe is None:
         yield "The lazy-informed attacker was not played: the method is unknown (no anonymization.json in the folder)."
     elif LAZY_INFORMED not in {outcome.attacker for outcome in outcomes}:

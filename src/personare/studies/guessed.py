@@ -6,7 +6,7 @@ guesses fill the gaps, and the columns ``gender_predicted`` and ``age_group_pred
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,3 +122,14 @@ def predicted_counts(frame: pl.DataFrame, kind: str) -> dict[str, int]:
     """Count the speakers whose value was guessed, by value."""
     people = frame.filter(pl.col(kind + PREDICTED)).unique("speaker")
     return dict(sorted(people[kind].value_counts().iter_rows()))
+
+
+def gender_notes(frame: pl.DataFrame) -> Iterator[str]:
+    """Say whom an EER compares with whom, and where genders were only guessed."""
+    if "gender" in frame.columns:
+        yield "EER compares speakers of the same gender only; linkability compares with every enrolled speaker."
+    else:
+        yield "Genders are unknown: all speakers were compared with all."
+    if "gender" + PREDICTED in frame.columns:
+        guesses = frame.filter(pl.col("gender" + PREDICTED))["speaker"].n_unique()
+        yield f"Genders of {guesses} speakers are predicted: guessed by machine from how they sound, often wrongly."
