@@ -24,7 +24,13 @@ SPECIAL = {
     **{c: f"\\{c}" for c in "&%$#_{}"},
 }
 LONG = 40  # rows; longer tables may break over pages
-HEAD = "% Made by personare report. In the preamble: \\usepackage{booktabs,longtable}\n"
+LINES = {"\\footnotesize": 80.0, "\\scriptsize": 92.0, "\\tiny": 118.0}  # letters on a line of an article
+WIDEST, GAP = 34, 1.6  # letters that a column asks for at most, and between two columns
+HEAD = (
+    "% Made by personare report. In the preamble: \\usepackage{array,booktabs,longtable}\n"
+    "% With pdflatex also \\usepackage[T1]{fontenc}; labels that are not in Latin letters need xelatex or lualatex.\n"
+)
+NARROW = "\\setlength{\\tabcolsep}{3pt}"
 
 
 def escaped(text: str) -> str:
@@ -43,17 +49,38 @@ def as_latex(page: Page) -> str:
 
 
 def _table(table: Table) -> str:
-    columns = "".join("r" if i in table.numbers else "l" for i in range(len(table.head)))
+    size, columns = _columns(table)
     head = f"{' & '.join(escaped(name) for name in table.head)} \\\\"
     rows = "\n".join(f"{' & '.join(escaped(cell) for cell in row)} \\\\" for row in table.rows)
     label = re.sub(r"[^a-z0-9-]+", "-", table.name.lower())
     caption = f"\\caption{{{escaped(table.caption)}}}\\label{{tab:{label}}}"
     if len(table.rows) > LONG:
         return (
-            f"\\begin{{longtable}}{{{columns}}}\n{caption}\\\\\n\\toprule\n{head}\n\\midrule\n\\endhead\n"
-            f"{rows}\n\\bottomrule\n\\end{{longtable}}\n"
+            f"{{{size}{NARROW}\n\\begin{{longtable}}{{{columns}}}\n{caption}\\\\\n\\toprule\n{head}\n\\midrule\n\\endhead\n"
+            f"{rows}\n\\bottomrule\n\\end{{longtable}}}}\n"
         )
     return (
-        f"\\begin{{table}}\n\\centering\n{caption}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\n\\midrule\n"
+        f"\\begin{{table}}\n\\centering{size}{NARROW}\n{caption}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\n\\midrule\n"
         f"{rows}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
+    )
+
+
+def _columns(table: Table) -> tuple[str, str]:
+    """Give the size of letters and the width of columns.
+
+    As wide as they come where a line holds them, else in proportion; letters are as small as the longest words need.
+    """
+    cells = [[head, *(row[i] for row in table.rows)] for i, head in enumerate(table.head)]
+    size = next(iter(LINES))
+    if sum(max(map(len, column)) + GAP for column in cells) <= LINES[size]:
+        return size, "".join("r" if i in table.numbers else "l" for i in range(len(cells)))
+    least = [1.15 * max((len(word) for cell in c for word in cell.split()), default=1) + GAP for c in cells]
+    wanted = [max(word, min(WIDEST, max(map(len, column)))) for word, column in zip(least, cells, strict=True)]
+    size = next((name for name, line in LINES.items() if sum(least) <= line), list(LINES)[-1])
+    spare = max(LINES[size] - sum(least), 0) / max(sum(wanted) - sum(least), 1)
+    wide = [a + spare * (b - a) for a, b in zip(least, wanted, strict=True)]
+    sides = ["left" if i in table.numbers else "right" for i in range(len(cells))]  # ragged on that side
+    return size, "@{}" + "".join(
+        f">{{\\ragged{side}\\arraybackslash}}p{{\\dimexpr {width / sum(wide):.4f}\\linewidth-2\\tabcolsep\\relax}}"
+        for side, width in zip(sides, wide, strict=True)
     )
