@@ -7,14 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from personare.core.audio import Audio
+from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError, WeightsError
 from personare.listeners.ctc import SYMBOLS, Ctc
 from personare.listeners.ctc_training import examples, train_recognizer
+from personare.metrics.utility.wer import character_errors, wer
 from personare.nn.ctc import Shape
 from personare.nn.plan import Plan
 
 pytest.importorskip("torch", reason="needs the extra 'neural'")
+pytest.importorskip("jiwer", reason="needs the extra 'asr'")
 PITCH = {"a": 300.0, "b": 900.0, "c": 2500.0}
 
 
@@ -49,12 +51,14 @@ def test_letters_are_learnt_and_heard(tmp_path: Path) -> None:
     sounds, texts = spoken(10, 900)
     heard = Ctc(tmp_path)(sounds)
     assert sum(h == t for h, t in zip(heard, texts, strict=True)) >= 8
-    right = []
+    assert Ctc(tmp_path)([beeps("b", 7)]) == ["b"]
+    assert Ctc(tmp_path)([resample(sounds[0], 44_100)]) == heard[:1]
+    wrong = []
     for level in (0.01, 0.2, 1.0):
         noise = [level * np.random.default_rng(i).standard_normal(len(a.samples)) for i, a in enumerate(sounds)]
         loud = [Audio((a.samples + n).astype(np.float32), 16_000) for a, n in zip(sounds, noise, strict=True)]
-        right.append(sum(h == t for h, t in zip(Ctc(tmp_path)(loud), texts, strict=True)))
-    assert right[0] > right[1] >= right[2]
+        wrong.append(wer(character_errors(texts, Ctc(tmp_path)(loud))))
+    assert wrong[0] < wrong[1] < wrong[2]
     assert len(Ctc(tmp_path)([Audio(np.tile(sounds[0].samples, 40)[: 30 * 16_000], 16_000)])[0]) > 30
     assert Ctc(tmp_path).fingerprint != Ctc(tmp_path, window_s=5.0).fingerprint
     assert Ctc(tmp_path)([Audio(np.zeros(16_000, np.float32), 16_000), Audio(np.zeros(1, np.float32), 8_000)]) == [

@@ -138,25 +138,52 @@ def test_categories_are_learnt_from_labels(tmp_path: Path) -> None:
     assert heard == labels
 
 
-def test_a_network_of_the_users_own_is_taken(tmp_path: Path) -> None:
+def network(path: Path, op: str) -> Path:
+    """Write a network of one operation over all samples (ReduceMean, ReduceLogSumExp, ...), given out twice."""
     from onnx import TensorProto, helper, save
 
-    mean = helper.make_node("ReduceMean", ["samples"], ["mean"], axes=[1], keepdims=1)
-    both = helper.make_node("Concat", ["mean", "mean"], ["values"], axis=1)
+    one = helper.make_node(op, ["samples"], ["one"], axes=[1], keepdims=1)
+    both = helper.make_node("Concat", ["one", "one"], ["values"], axis=1)
     graph = helper.make_graph(
-        [mean, both],
-        "mean",
+        [one, both],
+        "one",
         [helper.make_tensor_value_info("samples", TensorProto.FLOAT, [1, "n"])],
         [helper.make_tensor_value_info("values", TensorProto.FLOAT, [1, 2])],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    save(model, tmp_path / "mean.onnx")
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    return path
+
+
+def test_a_network_of_the_users_own_is_taken(tmp_path: Path) -> None:
+    mean = network(tmp_path / "mean.onnx", "ReduceMean")
     sound = Audio(np.full(16_000, 0.25, np.float32), 16_000)
-    ear = Affect(tmp_path / "mean.onnx", outputs=("arousal", "valence"))
-    (heard,) = ear([sound])
+    (heard,) = Affect(mean, outputs=("arousal", "valence"))([sound])
     assert heard == {"arousal": pytest.approx(0.25), "valence": pytest.approx(0.25)}
     with pytest.raises(ConfigError, match="gave 2 numbers for 1 named"):
-        Affect(tmp_path / "mean.onnx", outputs=("arousal",))([sound])
+        Affect(mean, outputs=("arousal",))([sound])
+
+
+def test_a_network_gives_what_onnxruntime_gives_at_the_rate_it_wants(tmp_path: Path) -> None:
+    """The adapter compared with the library it wraps; a sound at another rate is resampled first."""
+    import onnxruntime
+
+    path = network(tmp_path / "size.onnx", "ReduceL2")
+    session = onnxruntime.InferenceSession(path)
+    for rate_hz in (8_000, 16_000):
+        ear = Affect(path, outputs=("a", "b"), rate_hz=rate_hz)
+        for sound in (hum(1), resample(hum(1), 44_100), hum(2, duration_s=0.6), hum(3, duration_s=30)):
+            ((theirs, _),) = session.run(None, {"samples": resample(sound, rate_hz).samples[None]})[0]
+            assert ear([sound])[0]["a"] == pytest.approx(float(theirs), rel=1e-6)
+
+
+def test_noise_moves_a_network_further_and_further(tmp_path: Path) -> None:
+    ear = Affect(network(tmp_path / "size.onnx", "ReduceL2"), outputs=("a", "b"))
+    sounds = [hum(i) for i in range(4)]
+    clean = [one["a"] for one in ear(sounds)]
+    heard = [[one["a"] for one in ear([noisy(a, snr_db) for a in sounds])] for snr_db in (30, 15, 0)]
+    agreement = [ccc(clean, after) for after in heard]
+    assert ccc(clean, clean) == pytest.approx(1)
+    assert 1 > agreement[0] > agreement[1] > agreement[2]
 
 
 def test_wrong_models_are_one_line(tmp_path: Path) -> None:
@@ -193,7 +220,6 @@ def test_a_value_of_real_voices_is_learnt_and_noise_hides_it_step_by_step(
     real_speech: list[Audio], tmp_path: Path
 ) -> None:
     """The 'rating' is openly computed (median log pitch by the neural tracker): a stand-in, not an emotion."""
-    pytest.importorskip("swift_f0", reason="needs the extra 'pitch'")
     tracks: Any = listener("pitch-swift")(real_speech)
     ratings = np.array([[np.log2(np.median(track[track > 0]))] for track in tracks])
     fit_affect(real_speech[:24], ratings[:24], outputs=["lift"], trained_on="pitch").save(tmp_path / "lift.json")
@@ -218,13 +244,36 @@ def test_noise_moves_the_numbers_further_and_further(real_speech: list[Audio]) -
 
 
 @pytest.mark.shared
-def test_thirty_seconds_and_one_word_of_real_speech_are_heard(real_speech: list[Audio]) -> None:
+def test_noise_moves_guesses_further_and_further(real_speech: list[Audio]) -> None:
+    """Not which class is named, which noise may leave as it is, but how likely each class is said to be."""
+
+    def shares(batch: list[Audio]) -> Any:
+        return np.array([[p for kind in g.values() for p in kind.probabilities.values()] for g in Attributes()(batch)])
+
+    clean = shares(real_speech[:12])
+    away = [np.abs(shares([noisy(a, snr_db) for a in real_speech[:12]]) - clean).mean() for snr_db in (30, 15, 0)]
+    assert 0 < away[0] < away[1] < away[2]
+
+
+@pytest.mark.shared
+def test_guesses_of_the_same_speech_at_another_rate_hardly_differ(real_speech: list[Audio]) -> None:
+    for audio in real_speech[:3]:
+        (same,), (other,) = Attributes()([audio]), Attributes()([resample(audio, 48_000)])
+        assert other["gender"].value == same["gender"].value
+        for kind in ("gender", "age_group"):
+            assert other[kind].probabilities == pytest.approx(dict(same[kind].probabilities), abs=0.1)
+
+
+@pytest.mark.shared
+def test_thirty_seconds_and_one_word_of_real_speech_are_heard(real_speech: list[Audio], tmp_path: Path) -> None:
     joined = np.concatenate([audio.samples for audio in real_speech[:14]])[: 30 * 16_000]
     word = Audio(real_speech[0].samples[len(real_speech[0].samples) // 2 :][:12_000], 16_000)
-    for sound in (Audio(joined, 16_000), word):
+    fit_affect(real_speech[:8], np.arange(8.0)[:, None], outputs=["x"], trained_on="").save(tmp_path / "x.json")
+    for sound in (Audio(joined, 16_000), word, resample(word, 44_100)):
         (row,) = Paralinguistics()([sound])
         assert np.isfinite(row).all()
         assert Attributes()([sound])[0]["gender"].predicted
+        assert np.isfinite(Affect(tmp_path / "x.json")([sound])[0]["x"])
 
 
 def test_a_network_of_categories_says_so_and_a_line_knows(tmp_path: Path) -> None:
