@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,8 @@ import pytest
 from personare.core.findings import Estimate, Finding
 from personare.core.tables import Corpus
 from personare.engine import Here
+from personare.listeners.linear import Line
+from personare.listeners.paralinguistics import NAMES
 from personare.metrics import card
 from personare.studies.study.measured import Measured, as_row, load
 from personare.studies.study.run import run_study
@@ -200,3 +202,39 @@ def test_findings_survive_being_written(tmp_path: Path) -> None:
     Measured((odd,), (), ("a note",)).save(tmp_path)
     again = load(tmp_path)
     assert json.dumps(as_row(again.findings[0])) == json.dumps(as_row(odd)) and again.notes == ("a note",)
+
+
+def test_attackers_guess_any_attribute_that_is_noted(place: Path) -> None:
+    accents = "\n".join(["speaker\taccent", *(f"s{s:02d}\t{'ab'[s % 2]}" for s in range(10))])
+    (place / "corpus" / "speakers.tsv").write_text(accents + "\n", encoding="utf-8")
+    table = found(
+        place,
+        "guessed",
+        attackers={"informed": {"knowledge": "informed", **EAR}},
+        metrics=["inference"],
+        attributes=["gender", "accent"],
+    )
+    told = [json.loads(row) for row in table["other"]]
+    assert [one["attribute"] for one in told] == ["gender", "accent"]
+    assert {(one["attack"], one["baseline"]) for one in told} == {(told[0]["attack"], 0.5)}  # the same two groups here
+    (place / "corpus" / "speakers.tsv").unlink()
+
+
+def feeling(path: Path, kind: Literal["values", "classes"]) -> str:
+    """Write a model of feeling: a line through the openly computed numbers of a voice."""
+    rng, n = np.random.default_rng(5), len(NAMES)
+    weights = tuple(tuple(row) for row in rng.normal(size=(2, n)).tolist())
+    Line(kind, NAMES, ("calm", "tense"), (0.0,) * n, (100.0,) * n, weights, (0.0, 0.0), "nobody").save(path)
+    return f"affect:{path.name}"
+
+
+def test_feeling_is_heard_by_a_model_of_ones_own(place: Path) -> None:
+    ears = {kind: {"listener": feeling(place / f"{kind}.json", kind)} for kind in ("values", "classes")}
+    table = found(place, "felt", attackers=None, listeners=ears, metrics=["ccc", "uar"])
+    rows = {(m, a, e) for m, a, e in table.select("metric", "anonymizer", "listener").iter_rows()}
+    assert rows == {("ccc", "b2", "values"), ("uar", "b2", "classes"), ("uar", "original", "classes")}
+    assert sorted(json.loads(row)["of"] for row in table.filter(pl.col("metric") == "ccc")["other"]) == [
+        "calm",
+        "tense",
+    ]
+    assert table.filter(pl.col("anonymizer") == "original")["value"].to_list() == [1.0]  # against itself, as is said

@@ -145,7 +145,18 @@ def _ear_faults(study: Study, ways: list[Hiding]) -> Iterator[str]:
                 yield f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}"
         else:
             ear = Ear(label, choice)
-            yield from _tried(lambda ear=ear: ear.work(Store(Path())).check(), where)[1]  # type: ignore[misc]
+            faults = _tried(lambda ear=ear: ear.work(Store(Path())).check(), where)[1]  # type: ignore[misc]
+            yield from faults or _feeling_faults(study, ear)
+
+
+def _feeling_faults(study: Study, ear: Ear) -> Iterator[str]:
+    """A model of values has no recall, and one of categories no concordance."""
+    if ear.affect is None:
+        return
+    gives, other = ("uar", "ccc") if ear.affect.categorical else ("ccc", "uar")
+    if other in study.metrics:
+        what = "categories" if gives == "uar" else "values"
+        yield f"listeners: {ear.label}: {ear.affect.model.name} gives {what}, hence {gives} and not {other}"
 
 
 def _bound_faults(study: Study) -> Iterator[str]:

@@ -14,7 +14,7 @@ from personare.listeners import ctc_settings
 from personare.studies.study.chosen import Assault, Hiding, Who, assaults, hidings, key_of, mark_of
 from personare.studies.study.hear_stage import HearJob, InventJob
 from personare.studies.study.hide_stage import hide_job
-from personare.studies.study.listen_stage import ONE_SIDED, Ear, ListenJob
+from personare.studies.study.listen_stage import Ear, ListenJob
 from personare.studies.study.measure_stage import Ask, MeasureJob, Vectors, Voiced
 from personare.studies.study.schema import ORIGINAL, Study
 from personare.studies.study.speech import Speech
@@ -195,7 +195,7 @@ class Graph:
         metrics = of_family(self.study, "utility")
         hidden = hide_job(self.study, speech, TRIAL, way, "owner") if way.kind == "sound" else None
         for ear in self._ears(speech):
-            if hidden is None and ear.measure not in ONE_SIDED:
+            if hidden is None and not ear.alone:
                 continue
             job = ListenJob(f"listen {speech.label} {way.label} by {ear.label}", speech.of(TRIAL), ear, hidden)
             labels = {"corpus": speech.label, "anonymizer": way.label}

@@ -5,6 +5,7 @@ Words are heard several utterances at a time, which is quicker and changes no le
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -15,10 +16,12 @@ from typing import Any
 import polars as pl
 
 from personare.core.audio import read_mono, write
+from personare.core.errors import ConfigError
 from personare.core.files import write_text
 from personare.engine import Result
 from personare.engine.result import line_of
 from personare.listeners import COMPARISONS, comparison, listener
+from personare.listeners.affect import Affect
 from personare.studies.listening import HeardPair, ListenWork, SoundPair
 from personare.studies.listening_together import ListenTogether, in_batches
 from personare.studies.study.hide_stage import HideJob
@@ -31,7 +34,6 @@ from personare.studies.study.wishes import kind_of
 HEARD = "heard.jsonl"
 NOT_HEARD = "was not heard"
 ONE_SIDED = ("words", "dnsmos")
-"""What can be heard in one sound alone; the others compare with the original."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +58,29 @@ class Ear:
         if self.taught is not None:
             recognizer = f"ctc:{self.taught.folder(store)}"
         tracker = self.choice.listener if self.measure == "pitch" else "pitch"
-        return ListenWork((self.measure,), (recognizer,), tracker)
+        return ListenWork((self.measure,), (recognizer,), tracker, affect=self.affect)
+
+    @property
+    def affect(self) -> Affect | None:
+        """The user's own model of feeling, where this ear is one."""
+        if self.measure != "affect":
+            return None
+        given = self.choice
+        try:
+            return Affect(Path(given.listener.partition(":")[2]), given.outputs, given.rate_hz, given.classes)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+
+    @property
+    def alone(self) -> bool:
+        """Whether something is heard in one sound alone; the others compare with the original."""
+        return self.measure in ONE_SIDED or (self.affect is not None and self.affect.categorical)
 
     def fingerprint(self) -> str:
         """The exact model; a recognizer that is taught here is named by its own stage."""
         if self.taught is not None:
             return "taught"
-        ear = _ear(self.choice.listener)
+        ear = self.affect or _ear(self.choice.listener)
         return str(getattr(ear, "fingerprint", repr(ear)))
 
 
@@ -85,6 +103,17 @@ class ListenJob:
         facts = {"measure": self.ear.measure, "ear": self.ear.fingerprint(), "speech": content_of(self.frame)}
         inputs = [job.stage for job in (self.hidden, self.ear.taught) if job is not None]
         return Stage("listen", self.label, facts, tuple(inputs), items=len(self.frame))
+
+    def facts(self) -> dict[str, Any]:
+        """What the numbers depend on besides what was heard: the ear's name, and what was noted of every utterance."""
+        columns = ["utterance", *(c for c in ("text", self.ear.choice.labels) if c in self.frame.columns)]
+        noted = json.dumps(self.frame.select(list(dict.fromkeys(columns))).rows(), default=str)
+        told = {
+            "listener": self.ear.label,
+            "trained on": self.ear.choice.trained_on,
+            "classes": self.ear.choice.classes,
+        }
+        return {**told, "noted": hashlib.sha256(noted.encode()).hexdigest()}
 
     def items(self, store: Store) -> Sequence[tuple[SoundPair, ...]]:
         """Every utterance that could be hidden; words of about equal length together."""

@@ -86,7 +86,9 @@ class MeasureJob(WholeStage):
         """What it depends on: the question, the attack, and all vectors or words."""
         facts = {"ask": self.ask.facts(), "attack": dict(self.assault), "sides": sorted(self.speech)}
         inputs = [self.speech[name].job.stage for name in sorted(self.speech)]
-        return Stage("measure", self.label, facts, (*inputs, *((self.listen.stage,) if self.listen else ())))
+        if self.listen is not None:
+            return Stage("measure", self.label, facts | {"listen": self.listen.facts()}, (*inputs, self.listen.stage))
+        return Stage("measure", self.label, facts, tuple(inputs))
 
     def work(self, store: Store) -> MeasureWork:
         """The work, for any process."""

@@ -25,6 +25,7 @@ class UtilityAsk:
     ----------
     folder : the stage "listen"; rows, missing : its utterances, and those that could not be hidden.
     label, trained_on : the ear's name in the study, and whose speech it has learnt from.
+    labels : the column that notes the true category, for a model of feeling.
     """
 
     folder: Path
@@ -35,12 +36,14 @@ class UtilityAsk:
     trained_on: str
     metrics: tuple[str, ...]
     seed: int
+    labels: str
 
     @classmethod
     def of(cls, job: ListenJob, store: Store, *, metrics: tuple[str, ...], seed: int) -> UtilityAsk:
         """Gather it from the stage."""
         places = job.places(store)
-        kept = [c for c in ("utterance", "speaker", "audio", "text") if c in job.frame.columns]
+        named = dict.fromkeys(("utterance", "speaker", "audio", "text", job.ear.choice.labels))
+        kept = [c for c in named if c in job.frame.columns]
         rows = [
             {**{c: row[c] for c in kept}, "anonymized": str(places[row["utterance"]])}
             for row in job.frame.iter_rows(named=True)
@@ -48,7 +51,8 @@ class UtilityAsk:
         ]
         missing = tuple(u for u in job.frame["utterance"].to_list() if u not in places)
         work, ear = job.ear.work(store), job.ear
-        return cls(store.place(job.stage), rows, missing, work, ear.label, ear.choice.trained_on, metrics, seed)
+        told = {"label": ear.label, "trained_on": ear.choice.trained_on, "labels": ear.choice.labels}
+        return cls(store.place(job.stage), rows, missing, work, metrics=metrics, seed=seed, **told)
 
 
 class Recalled(ListenWork):
@@ -65,7 +69,7 @@ def measure_utility(ask: UtilityAsk) -> Measured:
     name = f"{OWN}{ask.label}" if called.startswith(OWN) else called  # where a recognizer lies must not matter
     heard = {u: _called(name, one) for u, one in read_heard(ask.folder).items()}
     work = Recalled(**{**ask.work.__dict__, "recognizers": (name,)})
-    found = listen(pairs, work, engine=Replay(heard), seed=ask.seed)
+    found = listen(pairs, work, engine=Replay(heard), seed=ask.seed, labels=ask.labels)
     kept = [f for f in found.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
     return Measured(tuple(_labelled(f, ask) for f in kept if f.metric.name in ask.metrics), (), found.notes)
 

@@ -117,15 +117,22 @@ class ListenerChoice:
 
     Parameters
     ----------
-    listener : moonshine, whisper, ctc:FOLDER, pitch, pitch-swift, pesq, stoi, estoi, visqol, dnsmos; ``ctc`` alone is
-        trained by the study on its train part.
+    listener : moonshine, whisper, ctc:FOLDER, pitch, pitch-swift, pesq, stoi, estoi, visqol, dnsmos, affect:FILE (your
+        own model of feeling); ``ctc`` alone is trained by the study on its train part.
     trained_on : for ``ctc``: the anonymizer (its label, or original) whose speech it learns from.
     config : for ``ctc``: settings of the training; the shipped small ones without.
+    outputs, rate_hz, classes : for ``affect:FILE.onnx``: names of its outputs, its sample rate, and whether they are
+        categories; a .json model says all this itself.
+    labels : for a model of categories: the corpus' column that notes the true one, used where it is there.
     """
 
     listener: str
     trained_on: str = ORIGINAL
     config: Path | None = None
+    outputs: tuple[str, ...] = ()
+    rate_hz: int = 16_000
+    classes: bool = False
+    labels: str = "emotion"
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,7 @@ class Speech:
 
     def attribute(self, name: str) -> Attribute:
         """Give an attribute of every speaker: a column of the corpus, or of the speakers.tsv beside it."""
-        table = self.frame.select("speaker", "utterance", "audio", *([name] if name in self.frame.columns else []))
-        return attribute_of(name, (self.path or self.folder or Path(), Corpus(table)))
+        return attribute_of(name, (self.path or self.folder or Path(), Corpus(self.frame)))
 
 
 def speech_of(label: str, study: Study, *, stages: Path) -> Speech:

@@ -26,7 +26,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "inference": GROUPS["inference"],
     "utility": (
         *("wer", "cer", "f0_spearman", "pitch_correlation", "voicing_error", "pesq", "stoi", "estoi", "visqol"),
-        *("dnsmos", "dnsmos_speech", "dnsmos_background"),
+        *("dnsmos", "dnsmos_speech", "dnsmos_background", "ccc", "uar"),
     ),
 }
 NEED_LLRS = ("cllr", "calibration_loss")
@@ -43,6 +43,7 @@ GIVES: dict[str, tuple[str, ...]] = {
     "estoi": ("estoi",),
     "visqol": ("visqol",),
     "dnsmos": ("dnsmos", "dnsmos_speech", "dnsmos_background"),
+    "affect": ("ccc", "uar"),  # values, or categories
 }
 
 

@@ -1,0 +1,102 @@
+"""Prints the findings of a run as one Markdown table: a row for each method and attacker, a column for each metric.
+
+    python benchmarks/recipe_table.py RUN [--metrics eer,cllr] [--by attacker|listener|-] [--sizes]
+
+The tables of docs/reference/recipes come from it. --sizes gives every N a column (the largest N without); every L is a
+row of its own. Rates are in percent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+
+import polars as pl
+
+PERCENT = ("eer", "linkability", "singling_out", "wer", "cer", "deid", "risk_over_control")
+SHORT = {
+    "eer": "EER %",
+    "cllr": "Cllr",
+    "min_cllr": "min Cllr",
+    "d_ece": "D_ECE",
+    "log10_l": "log10 l",
+    "dsys": "D_sys",
+    "deid": "DeID %",
+    "g_vd": "G_VD dB",
+    "linkability": "linkability %",
+    "singling_out": "Singling Out %",
+    "wer": "WER %",
+    "cer": "CER %",
+    "rank_link_p50": "linkability p50",
+    "rank_link_p1": "linkability p1",
+    "rank_single_p50": "singling out p50",
+    "rank_single_p1": "singling out p1",
+}
+
+
+def main() -> None:
+    """Read a run folder and print."""
+    parser = argparse.ArgumentParser(description="Print the findings of a run as a Markdown table.")
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--metrics", default="")
+    parser.add_argument("--by", default="attacker", choices=["attacker", "listener", "-"])
+    parser.add_argument("--sizes", action="store_true")
+    given = parser.parse_args()
+    frame = pl.read_parquet(given.run / "findings.parquet").filter(pl.col("gender").is_null())
+    wanted = given.metrics.split(",") if given.metrics else frame["metric"].unique(maintain_order=True).to_list()
+    sys.stdout.write(table(frame.filter(pl.col("metric").is_in(wanted)), wanted, by=given.by, sizes=given.sizes))
+
+
+def table(frame: pl.DataFrame, metrics: list[str], *, by: str, sizes: bool) -> str:
+    """Lay out: rows in the order of the study."""
+    rows: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
+    for row in frame.iter_rows(named=True):
+        who = () if by == "-" else (row[by] or "-",)
+        length = () if row["L"] is None else (f"L = {row['L']}",)
+        cells = rows.setdefault((row["anonymizer"], *who, *length), {})
+        name = SHORT.get(row["metric"], row["metric"])
+        name = f"{name}, N = {row['N']}" if sizes and row["N"] is not None else name
+        if name not in cells or (row["N"] or 0) > cells[name][0]:
+            cells[name] = (row["N"] or 0, cell(row))
+    shown = list(dict.fromkeys(name for m in metrics for cells in rows.values() for name in _of(m, cells)))
+    width = max((len(key) for key in rows), default=1)
+    head = ["method", *([by] if by != "-" else []), *(["L"] if width > 1 + (by != "-") else [])]
+    lines = [[*key, *([""] * (width - len(key))), *(_shown(cells, n) for n in shown)] for key, cells in rows.items()]
+    lines = [[*head, *shown], ["---"] * (len(head) + len(shown)), *lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _of(metric: str, cells: dict[str, tuple[int, str]]) -> list[str]:
+    name = SHORT.get(metric, metric)
+    return sorted((n for n in cells if n.split(", N =")[0] == name), key=lambda n: cells[n][0])
+
+
+def _shown(cells: dict[str, tuple[int, str]], name: str) -> str:
+    return cells[name][1] if name in cells else "-"
+
+
+def cell(row: dict[str, object]) -> str:
+    """Say a value with its interval, and ZEBRA's tag where there is one."""
+    scale = 100.0 if row["metric"] in PERCENT else 1.0
+    value, low, high = (_number(row[name], scale) for name in ("value", "low", "high"))
+    interval = "" if low == "-" else f" [{low}, {high}]"
+    tag = json.loads(str(row["other"] or "{}")).get("tag", "") if row["metric"] == "log10_l" else ""
+    return f"{value}{interval}{f' {tag}' if tag else ''}"
+
+
+def _number(value: object, scale: float) -> str:
+    if not isinstance(value, float) or math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    shown = value * scale
+    return (
+        f"{shown:.0f}" if abs(shown) >= 100 else f"{shown:.1f}" if scale == 100 or abs(shown) >= 10 else f"{shown:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
