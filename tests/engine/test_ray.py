@@ -6,7 +6,7 @@ import importlib.util
 
 import pytest
 
-from personare.core.errors import MissingExtraError, UnknownNameError
+from personare.core.errors import ConfigError, MissingExtraError, UnknownNameError
 from personare.engine import Here, engine_named
 
 INSTALLED = importlib.util.find_spec("ray") is not None
@@ -40,3 +40,28 @@ def test_a_local_cluster_gives_what_this_process_gives() -> None:
     assert unordered == list(Here().map(halved, items))
     failed = [result for result in unordered if not result.ok]
     assert len(failed) == 15 and failed[0].error == "ValueError: 1 is odd"
+
+
+def test_a_cluster_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        """A Ray that never comes up."""
+
+        starts = 0
+
+        def is_initialized(self) -> bool:
+            return False
+
+        def init(self, **_: object) -> None:
+            self.starts += 1
+            raise RuntimeError("node timed out\nduring startup")
+
+        def shutdown(self) -> None:
+            pass
+
+    broken = Broken()
+    monkeypatch.setattr("personare.engine.ray._library", lambda: broken)
+    with pytest.raises(
+        ConfigError, match=r"a local Ray cluster could not be joined \(RuntimeError: node timed out dur"
+    ):
+        list(engine_named("ray", 2).map(halved, [1]))
+    assert broken.starts == 3

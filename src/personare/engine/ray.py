@@ -1,13 +1,12 @@
 """Work on a Ray cluster: the same promise as the pool, on as many machines as the cluster has (extra ``ray``).
 
 A thin adapter: every item is one task of one CPU with one thread, a bounded number of them is in flight, a failure is a
-Result. Where no cluster is running (``RAY_ADDRESS``), a local one is started and ended with the work. All machines must
-see the same files under the same paths.
+Result. Where no cluster is running (``RAY_ADDRESS``), a local one is started with the first work and ends with this
+process. All machines must see the same files under the same paths.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from typing import Any
 from personare.core.errors import ConfigError, MissingExtraError
 from personare.engine.local import IN_FLIGHT_PER_WORKER, THREAD_VARIABLES, _attempt
 from personare.engine.result import Item, Result, Value, line_of
+
+STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Ray:
     ) -> Iterator[Result[Item, Value]]:
         """Yield one Result per item; ``work`` and the items must be picklable."""
         ray = _library()
-        with _cluster(ray, self.jobs):
-            task = ray.remote(num_cpus=1, max_retries=1)(_attempt)
-            yield from _stream(ray, task, ray.put(work), items, ordered=ordered, limit=IN_FLIGHT_PER_WORKER * self.jobs)
+        _join(ray, self.jobs)
+        task = ray.remote(num_cpus=1, max_retries=1)(_attempt)
+        yield from _stream(ray, task, ray.put(work), items, ordered=ordered, limit=IN_FLIGHT_PER_WORKER * self.jobs)
 
 
 def _library() -> Any:
@@ -47,20 +48,23 @@ def _library() -> Any:
     return ray
 
 
-@contextlib.contextmanager
-def _cluster(ray: Any, jobs: int) -> Iterator[None]:
-    """Join the cluster that runs, else start a local one of ``jobs`` workers and end it afterwards."""
-    if ray.is_initialized():
-        yield
-        return
+def _join(ray: Any, jobs: int) -> None:
+    """Join the cluster that runs, else start a local one of ``jobs`` workers; a busy machine gets a second chance."""
     there = bool(os.environ.get("RAY_ADDRESS"))
     variables = {"env_vars": dict.fromkeys(THREAD_VARIABLES, "1")}
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "runtime_env": variables}
-    ray.init(**quiet) if there else ray.init(num_cpus=jobs, include_dashboard=False, **quiet)
-    try:
-        yield
-    finally:
-        ray.shutdown()
+    reason = ""
+    for _ in range(STARTS):
+        if ray.is_initialized():
+            return
+        try:
+            ray.init(**quiet) if there else ray.init(num_cpus=jobs, include_dashboard=False, **quiet)
+        except Exception as error:  # Ray raises plain exceptions of many kinds
+            reason = line_of(error)[:200]
+            ray.shutdown()
+    if not ray.is_initialized():
+        where = "the cluster at RAY_ADDRESS" if there else "a local Ray cluster"
+        raise ConfigError(f"{where} could not be joined ({reason}); try again, or use --engine local")
 
 
 def _stream(
