@@ -138,7 +138,6 @@ def test_a_long_sound_is_cut_with_overlap() -> None:
 @pytest.mark.parametrize("f0_hz", [90.0, 160.0, 320.0])
 def test_pitch_is_found_where_it_is(f0_hz: float) -> None:
     """Closed form: pulses of a known height are heard at that height, in noise too."""
-    pytest.importorskip("swift_f0", reason="needs the extra 'pitch'")
     audio = hum(1, duration_s=1.0, f0_hz=f0_hz, rate_hz=grid.RATE_HZ)
     noise = np.random.default_rng(0).standard_normal(len(audio.samples))
     level = float(np.sqrt(np.square(audio.samples).mean()))

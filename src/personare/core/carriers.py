@@ -55,6 +55,14 @@ WEIGHTS: dict[str, Weights] = _table(
         17,
     ),
     Weights(
+        "swift-f0",
+        "pitch tracker, neural: SwiftF0",
+        "MIT (swift-f0)",
+        Carrier("pip", "swift-f0", "0.3.0"),
+        {"swift_f0/model.onnx": "6385e8c2ebc3872e82c9ff5946228de44cd3be77a750ea53698b7dbfe94b0a22"},
+        1,
+    ),
+    Weights(
         "moonshine",
         "speech recognition and content encoder: Moonshine tiny, English",
         "MIT (Moonshine English models)",

@@ -61,7 +61,6 @@ class SwiftPitch:
             resample(audio, RATE_HZ).samples,
             lowest_hz=self.lowest_hz,
             highest_hz=self.highest_hz,
-            needed_for="the listener 'pitch-swift'",
             threads=self.threads,
         )
         track = np.where(confidence >= self.voiced_from, pitch_hz, 0.0)

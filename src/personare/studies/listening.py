@@ -22,7 +22,7 @@ from personare.metrics.utility.voicing import voicing_error
 # measure -> library it needs and the extra that brings it
 NEEDS: dict[str, tuple[str | None, str]] = {
     "words": ("jiwer", "asr"),
-    "pitch": ("pyworld", "pitch"),
+    "pitch": (None, ""),  # its tracker says what it needs
     "pesq": ("pesq", "quality"),
     "stoi": ("pystoi", "quality"),
     "estoi": ("pystoi", "quality"),
@@ -33,7 +33,7 @@ NEEDS: dict[str, tuple[str | None, str]] = {
 USUAL = ("words", "pitch", "pesq", "stoi", "estoi", "dnsmos")
 RECOGNIZERS = {"moonshine": None, "whisper": "faster_whisper"}  # and ctc:FOLDER, trained by oneself
 OWN = "ctc:"
-TRACKERS = {"pitch": "pyworld", "pitch-swift": "swift_f0"}
+TRACKERS = {"pitch": "pyworld", "pitch-swift": None}  # SwiftF0 is a fetched model
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,12 @@ class ListenWork:
             check_library(*NEEDS[measure], f"the measure '{measure}'")
         if self.affect is not None:
             self.affect.check()
+            numbers = "pyworld" if self.affect.model.suffix == ".json" else None
+            check_library(numbers, "pitch", "a .json model of feeling")
         if "pitch" in self.measures:
             check_library(TRACKERS[self.tracker], "pitch", f"the listener '{self.tracker}'")
+            if self.tracker == "pitch-swift":
+                files_of("swift-f0")
         if "words" in self.measures:
             for name in self.recognizers:
                 if name.startswith(OWN):

@@ -29,6 +29,7 @@ from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, rng_for
 from personare.core.weights import require
+from personare.encoders import swift
 from personare.encoders.ge2e import Ge2e
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.parts import Own, PartVectors, for_parts
@@ -87,7 +88,7 @@ class XVector:
         sound = resample(audio, RATE_HZ)
         if not sound.samples.any():
             return Audio(np.zeros_like(audio.samples), audio.rate_hz)
-        require("ge2e", "moonshine")
+        require("ge2e", "moonshine", swift.MODEL)
         voices = open_weights(self.weights).voices
         vectors = self._invented(sound, voices, rng)
         made = self._said(sound, vectors, rng)

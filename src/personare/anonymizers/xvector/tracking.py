@@ -19,9 +19,7 @@ _UNVOICED_HZ = 160.0
 def tracked(samples: NDArray[np.float32]) -> Track:
     """Measure 16 kHz samples; the track covers whole frames of the network."""
     count = frame_count(len(samples)) * PAIR
-    pitch_hz, confidence = swift_track(
-        samples, lowest_hz=LOWEST_HZ, highest_hz=HIGHEST_HZ, needed_for="the anonymizer 'xvector'"
-    )
+    pitch_hz, confidence = swift_track(samples, lowest_hz=LOWEST_HZ, highest_hz=HIGHEST_HZ)
     coarse = np.where(confidence >= VOICED_FROM, pitch_hz, 0.0)
     places = np.arange(count) * (FINE / RATE_HZ / STEP_S)
     voiced = coarse[np.minimum(np.rint(places).astype(np.intp), len(coarse) - 1)] > 0
