@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from conftest import hum
 from personare.cli import app
-from personare.core.audio import Audio, read_mono, write
+from personare.core.audio import Audio, read_mono, resample, write
 from personare.core.errors import ConfigError, MissingExtraError
 from personare.core.findings import Finding
 from personare.core.tables import Corpus
@@ -119,6 +120,36 @@ def test_a_missing_extra_is_told_before_listening(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pesq" else object())
     with pytest.raises(MissingExtraError, match=r"the measure 'pesq' needs the extra 'quality'"):
         ListenWork(("pitch", "pesq")).check()
+
+
+@pytest.mark.models
+def test_each_ear_asks_for_its_own_library_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pyworld: DIO and numbers of how it is said are refused in one line, the neural tracker is not."""
+    fit_affect([hum(1), hum(2)], [[0.0], [1.0]], outputs=["x"], trained_on="hums").save(tmp_path / "x.json")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyworld" else object())
+    with pytest.raises(MissingExtraError, match=r"the listener 'pitch' needs the extra 'pitch'; .*personare\[pitch\]"):
+        ListenWork(("pitch",)).check()
+    with pytest.raises(MissingExtraError, match=r"model of feeling needs the extra 'pitch'"):
+        ListenWork(("affect",), affect=Affect(tmp_path / "x.json")).check()
+    ListenWork(("pitch",), tracker="pitch-swift").check()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "faster_whisper" else object())
+    with pytest.raises(MissingExtraError, match=r"the listener 'whisper' needs the extra 'asr'"):
+        ListenWork(("words",), ("moonshine", "whisper")).check()
+
+
+def test_an_anonymized_file_at_another_rate_is_compared_all_the_same(small_corpus: Path, tmp_path: Path) -> None:
+    """The same sounds at 44.1 kHz: resampled by every measure, so that nearly nothing seems to have changed."""
+    pairs = pairs_of(small_corpus)
+    places = []
+    for row in pairs.frame.iter_rows(named=True):
+        places.append(str(tmp_path / f"{row['utterance']}.wav"))
+        write(Path(places[-1]), resample(read_mono(Path(row["audio"])), 44_100))
+    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), (), 0)
+    found = listen(other, ListenWork(("pitch", "pesq", "stoi", "estoi"), remember=False), engine=Here())
+    assert not found.failures
+    values = {finding.metric.name: finding.estimate.value for finding in found.findings}
+    assert values["pesq"] > 4.5 and values["stoi"] > 0.99 and values["estoi"] > 0.99
+    assert values["voicing_error"] < 0.1  # the hums keep one pitch: ranks of it would be chance
 
 
 def test_what_was_heard_is_remembered_and_can_be_forgotten(tmp_path: Path) -> None:

@@ -1,0 +1,39 @@
+"""No friendly ear needs a network: every one of them is loaded anew and hears with all sockets forbidden."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any, NoReturn
+
+import pytest
+
+from conftest import hum
+from personare.encoders import swift
+from personare.listeners import BUILTIN, COMPARED, comparison, dnsmos, listener, moonshine_decoding, visqol, whisper
+
+NEEDS_A_FILE = {"ctc", "affect"}  # a model of the user's own: nothing that could be fetched
+for library in ("pyworld", "pesq", "pystoi", "speechmos", "visqol", "faster_whisper"):
+    pytest.importorskip(library, reason="needs the extras 'asr', 'pitch' and 'quality'")
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forbid every connection and every question for an address; forget models that are loaded."""
+
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise AssertionError("something wanted to reach the network")
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    for load in (moonshine_decoding.networks, whisper._model, dnsmos._network, visqol._judge, swift._model):
+        load.cache_clear()
+
+
+@pytest.mark.models
+@pytest.mark.usefixtures("nowhere")
+@pytest.mark.parametrize("name", [*sorted(set(BUILTIN) - NEEDS_A_FILE), *COMPARED])
+def test_no_ear_reaches_out(name: str) -> None:
+    sound = hum(1, duration_s=1.2)
+    heard: Any = comparison(name)([(sound, sound)]) if name in COMPARED else listener(name)([sound])
+    assert len(heard) == 1
