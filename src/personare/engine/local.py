@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -61,7 +63,7 @@ class Pool:
     ) -> Iterator[Result[Item, Value]]:
         """Yield one Result per item; ``work`` and the items must be picklable."""
         with _one_thread_each():
-            pool = ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), initializer=_ignore_interrupt)
+            pool = ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), initializer=_in_worker)
             try:
                 yield from _stream(pool, work, items, ordered=ordered, in_flight=IN_FLIGHT_PER_WORKER * self.jobs)
             except BaseException:
@@ -126,9 +128,17 @@ def _outcome(future: Future[Result[Item, Value]], index: int, item: Item) -> Res
         return Result(index, item, None, line_of(error))
 
 
-def _ignore_interrupt() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers itself."""
+def _in_worker() -> None:
+    """Leave Ctrl-C to the parent, which ends its workers itself; and end when it is killed and cannot."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _end_now(pool: ProcessPoolExecutor) -> None:
