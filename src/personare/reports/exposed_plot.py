@@ -28,7 +28,7 @@ def exposed_figure(
         axis.set_xlim(0, 114)
         axis.set_xticks([0, 25, 50, 75, 100])
         axis.set_xlabel(f"tests linked, % ({len(speakers)} of {everybody:,} speakers)")
-        axis.legend(frameon=False, fontsize=8.5, loc="lower right")
+        figure.legend(frameon=False, fontsize=8.5, loc="outside lower right")
         axis.set_title(title)
         words = "; ".join(f"{who} {100 * share:.0f} %" for who, share in speakers)
         return drawn(figure, name=name, alt=f"{title}, share of tests linked: {words}; guessing {100 * chance:.1f} %.")

@@ -89,7 +89,7 @@ def unbroken(text: Any) -> Any:
     if type(text) is not str:  # markup of our own stays as it is
         return text
     joined = re.sub(r"(?<=\d) (?=%|dB\b)", NO_BREAK, text)
-    return re.sub(r"\b([LN]) = (?=\d)", rf"\1{NO_BREAK}={NO_BREAK}", joined)
+    return re.sub(r"(?<=\w) = (?=\S)", f"{NO_BREAK}={NO_BREAK}", joined)
 
 
 def render(page: Page) -> str:

@@ -88,8 +88,8 @@ def _attackers(run: Run) -> Table:
         more += [f"{c['disguises']} disguises"] if c.get("disguises", 1) > 1 else []
         more += [f"scores normalized by {c['as_norm']} strangers"] if c.get("as_norm") else []
         papers = [source for source in (EARS.get(ear), SCORERS.get(scorer)) if source]
-        knows = ". ".join([KNOWS.get(str(level), str(level)).rstrip("."), *more])
-        rows.append([label, f"“{knows}.”", f"{ear}, {scorer}", "; ".join(papers) or "-"])
+        knows = "; ".join([f"“{KNOWS.get(str(level), str(level))}”", *more])
+        rows.append([label, knows, f"{ear}, {scorer}", "; ".join(papers) or "-"])
     return Table("attackers", "Attackers", ["attacker", "what they know", "ear, scorer", "paper"], rows)
 
 

@@ -18,6 +18,7 @@ import polars as pl
 from personare.core.files import atomic_path, write_text
 from personare.core.findings import Finding
 from personare.core.tables import write_frame
+from personare.studies.study.check_speech import speech_notes
 from personare.studies.study.clips import write_clips
 from personare.studies.study.environment import environment_of
 from personare.studies.study.gate import Verdict, judged, row_of
@@ -79,7 +80,7 @@ def write_folder(graph: Graph, store: Store, folder: Path) -> RunFolder:
     """Write everything but the stages and the log."""
     findings: list[Finding] = []
     listed: list[dict[str, Any]] = []
-    notes = [f"{s.label}: {note}" for s in graph.speech.values() for note in s.notes]
+    notes = [f"{s.label}: {note}" for s in graph.speech.values() for note in speech_notes(graph.study, s)]
     target = folder / ARTEFACTS
     shutil.rmtree(target, ignore_errors=True)
     for job in graph.measures:
