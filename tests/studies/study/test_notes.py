@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def test_what_was_left_out_is_told_in_the_run_and_in_its_report(
 ) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "home"))
     asked = {"possible_only": True, "conversations": [1, 30], "people": [2, 4, 1000]}
-    least = {"anonymizers": {"original": {}}, "listeners": None, "metrics": ["linkability"], "clips": 0}
+    least: dict[str, Any] = {"anonymizers": {"original": {}}, "listeners": None, "metrics": ["linkability"], "clips": 0}
     path = write_study(tmp_path, **asked, **least)
     written = path.read_text(encoding="utf-8")
     run_study(read_study(path), tmp_path / "run", engine=Here(), written=written, home=tmp_path, resume=False)
