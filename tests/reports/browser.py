@@ -38,8 +38,36 @@ async function played(audio) {
                               audio.addEventListener("ended", done); setTimeout(done, 8000); });
   return audio.currentTime;
 }
+const parts = colour => (colour.match(/[\\d.]+/g) || []).map(Number);
+function luminance(colour) {
+  const [r, g, b] = parts(colour).slice(0, 3).map(c => c / 255)
+    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+function ground(e) {
+  for (let at = e; at; at = at.parentElement) {
+    const colour = getComputedStyle(at).backgroundColor, [, , , alpha] = parts(colour);
+    if (alpha === undefined || alpha > 0) return colour;
+  }
+  return "rgb(255, 255, 255)";
+}
+// every element that shows words of its own, as drawn: its colour against what lies under it (WCAG 2.2, 1.4.3)
+function contrasts() {
+  const worded = [...document.querySelectorAll("body *")].filter(e => e.getClientRects().length
+    && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) && e.tagName !== "SCRIPT");
+  return worded.map(e => {
+    const style = getComputedStyle(e), drawn = e.closest("svg") !== null;
+    const [a, b] = [luminance(drawn ? style.fill : style.color), luminance(ground(e))].sort((x, y) => y - x);
+    return {ratio: (a + 0.05) / (b + 0.05), words: e.textContent.trim().slice(0, 40)};
+  });
+}
 async function look() {
   const root = document.documentElement;
+  document.querySelectorAll("details").forEach(d => { d.open = true; });
+  seen.dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const found = contrasts();
+  seen.worded = found.length;
+  seen.faint = found.filter(c => !(c.ratio >= 4.5));
   seen.width = window.innerWidth; seen.scroll = root.scrollWidth; seen.client = root.clientWidth;
   const inside = e => e.closest(".scroll") !== null || e.closest("details:not([open])") !== null;
   seen.wide = [...document.querySelectorAll("body *")].filter(e => !inside(e) && !e.closest("svg")
@@ -86,13 +114,16 @@ def framed(page: Path, folder: Path, *, width: int, height: int) -> Path:
     return frame
 
 
-def look(page: Path, folder: Path, *, width: int, height: int = 900) -> tuple[dict[str, Any], list[str]]:
-    """Open a page; gives what the probe saw, and every line of the console."""
+def look(
+    page: Path, folder: Path, *, width: int, height: int = 900, dark: bool = False
+) -> tuple[dict[str, Any], list[str]]:
+    """Open a page on a light or a dark screen; gives what the probe saw, and every line of the console."""
     probed = folder / f"probed-{width}.html"
     text = page.read_text(encoding="utf-8")
     probed.write_text(text.replace("</body>", PROBE + "</body>"), encoding="utf-8")
     frame = framed(probed, folder, width=width, height=height)
     more = [f"--window-size={max(width, 500)},{height}", f"--user-data-dir={folder / 'profile'}"]
+    more.append(f"--blink-settings=preferredColorScheme={0 if dark else 1}")
     done = subprocess.run(
         [chromium(), *OPTIONS.split(), *more, "--virtual-time-budget=60000", "--dump-dom", frame.as_uri()],
         capture_output=True,

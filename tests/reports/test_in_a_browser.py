@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from personare.studies.run_compare import compare_runs, write_comparison
 from personare.studies.run_report import write_run_report
 from reports.browser import look
 from reports.runs import write_run
@@ -19,10 +20,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run_report(write_run(folder / "run"), formats=("html",))[0]
 
 
-@pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
-def test_the_report_opens_whole(page: Path, tmp_path: Path, width: int) -> None:
-    seen, console = look(page, tmp_path, width=width)
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["desktop-light", "phone-dark"])
+def test_the_report_opens_whole(page: Path, tmp_path: Path, width: int, dark: bool) -> None:
+    seen, console = look(page, tmp_path, width=width, dark=dark)
     assert not console and not seen["errors"]
+    assert seen["dark"] is dark and seen["worded"] > 500 and not seen["faint"], "words stand out from what is below"
     assert seen["width"] == width and seen["scroll"] <= seen["client"], f"the page is too wide: {seen['wide'][:5]}"
     assert not seen["wide"], "nothing but tables in their own frame may go beyond the edge"
     assert len(seen["drawings"]) > 10 and all(w > 200 and h > 80 for w, h in seen["drawings"])
@@ -31,3 +33,11 @@ def test_the_report_opens_whole(page: Path, tmp_path: Path, width: int) -> None:
         s["can"] and s["duration"] == pytest.approx(0.7, abs=0.05) for s in seen["sounds"]
     )
     assert seen["played"] > 0
+
+
+def test_two_runs_side_by_side_open_whole(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / name, title=name, seed=seed) for name, seed in (("before", 1), ("after", 2))]
+    page = write_comparison(compare_runs(*runs), tmp_path / "compared")[0]
+    seen, console = look(page, tmp_path, width=390, dark=True)
+    assert not console and not seen["errors"] and not seen["faint"] and not seen["wide"]
+    assert len(seen["drawings"]) > 5 and seen["smallest"] >= SMALLEST_PX
