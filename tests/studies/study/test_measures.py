@@ -167,7 +167,7 @@ GOLDEN = {
 def test_golden_findings_of_a_tiny_study(place: Path) -> None:
     """Numbers written down once, to 2e-6: a change of any of them is a change of what studies say.
 
-    They come from this library; linkability is counted again below, by other means.
+    They come from this library; linkability and EER are counted again below, by other means.
     """
     table = found(place, "golden", metrics=["eer", "linkability"], seed=7)
     whole = table.filter(pl.col("gender").is_null() & (pl.col("N").is_null() | (pl.col("N") == 4)))
@@ -179,15 +179,46 @@ def test_golden_findings_of_a_tiny_study(place: Path) -> None:
     for attacker, enrolment in (("ignorant", "by trained"), ("lazy", "by trained, hidden by b2 (attacker)")):
         shares = counted(place / "golden" / "stages", enrolment)
         assert values["linkability", "b2", attacker][0] == pytest.approx(np.mean(shares))
+        assert values["eer", "b2", attacker][0] == pytest.approx(
+            minimax(*trials(place / "golden" / "stages", enrolment)), abs=2e-6
+        )
+
+
+def trials(stages: Path, enrolment: str) -> tuple[list[float], list[float]]:
+    """Score by hand, within one gender (even and odd speakers): cosine to the mean of unit vectors."""
+    enroll, trial = heard_by_hand(stages, enrolment)
+    unit = {
+        side: v["vectors"] / np.linalg.norm(v["vectors"].astype(float), axis=1)[:, None]
+        for side, v in (("enroll", enroll), ("trial", trial))
+    }
+    same, other = list[float](), list[float]()
+    for name in sorted(set(enroll["speakers"].tolist())):
+        mean = unit["enroll"][enroll["speakers"] == name].mean(0)
+        for who, vector in zip(trial["speakers"].tolist(), unit["trial"], strict=True):
+            if int(who[1:]) % 2 == int(name[1:]) % 2:
+                (same if who == name else other).append(float(mean @ vector / np.linalg.norm(mean)))
+    return same, other
+
+
+def minimax(same: list[float], other: list[float]) -> float:
+    """EER of the hull as the game it is: max over w of min over thresholds t of w Pmiss(t) + (1 - w) Pfa(t)."""
+    thresholds = [*same, *other, np.inf]
+    errors = [(np.mean(np.array(same) < t), np.mean(np.array(other) >= t)) for t in thresholds]
+    corners = {0.0, 1.0} | {
+        (fb - fa) / (ma - fa - mb + fb) for ma, fa in errors for mb, fb in errors if ma - fa - mb + fb
+    }
+    return float(max(min(w * m + (1 - w) * f for m, f in errors) for w in corners if 0 <= w <= 1))
+
+
+def heard_by_hand(stages: Path, enrolment: str) -> list[Any]:
+    heard = {json.loads(p.read_text())["stage"]: p.parent / "vectors.npz" for p in stages.glob("hear-*/done.json")}
+    wanted = (f"enrolment {enrolment}", "trial by trained, hidden by b2 (owner)")
+    return [np.load(heard[f"hear hums {what}"]) for what in wanted]
 
 
 def counted(stages: Path, enrolment: str) -> list[bool]:
     """Count by hand who is linked: the nearest enrolled mean, by cosine, is the tested speaker's own."""
-    heard = {json.loads(p.read_text())["stage"]: p.parent / "vectors.npz" for p in stages.glob("hear-*/done.json")}
-    enroll, trial = (
-        np.load(heard[f"hear hums {what}"])
-        for what in (f"enrolment {enrolment}", "trial by trained, hidden by b2 (owner)")
-    )
+    enroll, trial = heard_by_hand(stages, enrolment)
     names = sorted(set(enroll["speakers"].tolist()))
     means = np.stack([enroll["vectors"][enroll["speakers"] == name].astype(float).mean(0) for name in names])
     linked = []
