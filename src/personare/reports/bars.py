@@ -85,8 +85,7 @@ def _finish(axis: Any, bars: Sequence[Bar]) -> None:
     safer = (
         "safer" if bars[0].finding.chance_level is not None or "attacker" in bars[0].finding.conditions else "better"
     )
-    unit = f", {card.unit}" if card.unit else ""
-    axis.set_xlabel(f"{card.title}{unit} ({card.better} is {safer})")
+    axis.set_xlabel(f"{f'{card.unit}, ' if card.unit else ''}{card.better} is {safer}")  # the title names the metric
     if any(b.finding.chance_level is not None for b in bars):
         axis.plot([], [], color=INK, linestyle=(0, (2, 1.2)), linewidth=1.5, label="guessing")
         axis.legend(frameon=False, fontsize=8.5, loc="upper right", borderaxespad=0, bbox_to_anchor=(1, 1.0))

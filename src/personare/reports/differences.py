@@ -37,7 +37,7 @@ def difference_figure(pairs: Sequence[Pair], *, name: str, title: str) -> Figure
         axis.tick_params(axis="y", length=0)
         axis.set_ylim(len(pairs) - 0.4, -0.6)
         axis.grid(axis="x", color=INK, alpha=0.12, linewidth=0.6)
-        axis.set_xlabel(f"{card.title}{f', {card.unit}' if card.unit else ''} ({card.better} is better)")
+        axis.set_xlabel(f"{f'{card.unit}, ' if card.unit else ''}{card.better} is better")
         axis.set_title(title)
         figure.legend(frameon=False, fontsize=9, loc="outside lower right", ncols=2)
         words = "; ".join(

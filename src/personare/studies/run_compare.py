@@ -12,12 +12,12 @@ from personare.core.findings import Finding
 from personare.reports.blocks import Block, Facts, Figure, Gallery, Missing, Section, Table, Verdict, Verdicts, Words
 from personare.reports.differences import Pair, difference_figure
 from personare.reports.page import Page, distinct
-from personare.reports.wording import by, condition, number, value_with_interval
+from personare.reports.wording import COUNTS, NAMED, by, condition, number, value_with_interval
 from personare.studies.report.choosing import groups, overall, shortest, values, word
 from personare.studies.report.reading import Run, read_run
 from personare.studies.run_report import write_page
 
-SAME = ("corpus", "anonymizer", "attacker", "knowledge", "embedder", "scorer", "L", "N", "gender", "speaker")
+SAME = ("corpus", "anonymizer", "attacker", "knowledge", "embedder", "scorer", "L", "N", "gender")
 ALSO = ("listener", "listener_trained_on", "attribute", "frames", "prior")
 Overlap = Literal["yes", "no", "unknown"]
 HEAD = ["method", "by", "metric", "under", "1", "2", "2 - 1", "intervals overlap", "better"]
@@ -82,7 +82,8 @@ def compare_runs(first: Path, second: Path) -> Comparison:
     """Read two run folders and pair what they have in common; one corpus each need not bear the same label."""
     one, two = read_run(first), read_run(second)
     single = all(len(values(run.findings, "corpus")) <= 1 for run in (one, two))
-    keyed = [{_key(f, corpus=not single): f for f in run.findings} for run in (one, two)]
+    several = [[f for f in run.findings if "speaker" not in f.conditions] for run in (one, two)]  # nobody by name
+    keyed = [{_key(f, corpus=not single): f for f in findings} for findings in several]
     both = [Compared(f, keyed[1][key]) for key, f in keyed[0].items() if key in keyed[1]]
     return Comparison(one, two, tuple(both), len(keyed[0]) - len(both), len(keyed[1]) - len(both))
 
@@ -101,12 +102,17 @@ def _row(pair: Compared) -> list[str]:
         method,
         by(f),
         f.metric.title,
-        condition(f) or "-",
+        _under(f) or "-",
         *shown,
         f"{sign}{_points(pair)}",
         pair.overlap,
         pair.better,
     ]
+
+
+def _under(finding: Finding) -> str:
+    """Write the conditions that have no column of their own."""
+    return condition(finding, without=(*NAMED, *COUNTS, "listener_trained_on", "tag"))
 
 
 def _points(pair: Compared) -> str:
@@ -165,7 +171,8 @@ def page_of_comparison(found: Comparison) -> Page:
 
 def _said(pair: Compared) -> str:
     f = pair.first
-    unit, where = f.metric.unit, f"{f.conditions.get('anonymizer', '')}, {by(f)}"
+    under = f" ({_under(f)})" if _under(f) else ""
+    unit, where = f.metric.unit, f"{f.conditions.get('anonymizer', '')}, {by(f)}{under}"
     values_told = f"{number(f.estimate.value, unit)} became {number(pair.second.estimate.value, unit)}"
     return f"{where}: {f.metric.title} {values_told}; the intervals do not overlap, and run {pair.better} is better."
 
