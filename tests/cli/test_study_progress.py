@@ -45,7 +45,7 @@ def test_lines_become_rarer_as_a_study_takes_longer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(study_progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("personare.cli.study_progress.time.monotonic", lambda: now[0])
     with StudyProgress() as watch:
         watch.began("hear", [JOB], 3600)
         for i in range(3600):  # the first half was there already, then one a second
