@@ -44,6 +44,8 @@ def verdict_section(run: Run) -> Section:
     blocks.append(Verdicts([_said(f, run) for f in shown]))
     if rest:
         blocks.append(Verdicts([_said(f, run) for f in rest], folded=f"What every other attack gave ({len(rest)})"))
+    if run.failures:
+        blocks.append(Missing(f"{len(run.failures):,} items failed, so that something may be missing here: see below."))
     return Section("verdict", TITLE, blocks)
 
 

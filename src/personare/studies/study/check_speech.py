@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from personare.attackers.trained import refuse_teachers
 from personare.core.errors import PersonareError
 from personare.listeners import ctc_settings
+from personare.metrics.privacy.population import FEWEST_ENROLLED
 from personare.pseudospeakers import pseudospeaker
 from personare.studies.study.chosen import Assault, Hiding
 from personare.studies.study.schema import Study
@@ -100,6 +101,8 @@ def _people(study: Study, speech: Speech) -> Iterator[str]:
     smaller = [n for n in study.populations if n <= enrolled]
     if smaller:
         yield f"populations: {smaller[0]} is no more than the {enrolled} enrolled speakers; measure it with people"
+    if study.populations and "population_linkability" in expanded(study.metrics) and enrolled < FEWEST_ENROLLED:
+        yield f"populations: a forecast needs at least {FEWEST_ENROLLED} enrolled speakers, there are {enrolled}"
 
 
 def _training(speech: Speech, ways: list[Hiding], foes: list[Assault]) -> Iterator[str]:

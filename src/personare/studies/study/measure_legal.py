@@ -17,7 +17,7 @@ from personare.core.findings import Finding
 from personare.metrics.privacy.conversations import conversations, speaker_means
 from personare.metrics.privacy.legal import link_conversations, single_out_conversations
 from personare.metrics.privacy.linkability import CARD, Linkability, linkability_from_strangers
-from personare.metrics.privacy.population import population_linkability
+from personare.metrics.privacy.population import FEWEST_ENROLLED, population_linkability
 from personare.metrics.privacy.strangers import stranger_counts_from_scores
 from personare.studies.study.measure_detection import enrolled_tests
 from personare.studies.study.measured import Artefact, Measured
@@ -46,7 +46,9 @@ def measure_link(
     if "linkability" in metrics:
         findings += _by_gender(found, genders, length, rng)
     notes = [f"L = {length}: {strangers} tested speakers are not enrolled and cannot be linked"] if strangers else []
-    if populations and "population_linkability" in metrics:
+    if populations and "population_linkability" in metrics and enrolled < FEWEST_ENROLLED:
+        notes.append(f"L = {length}: nothing is foretold, a forecast needs {FEWEST_ENROLLED} enrolled speakers")
+    elif populations and "population_linkability" in metrics:
         findings += population_linkability(
             found.strangers, found.speakers[found.owner], enrolled=enrolled, populations=tuple(populations), rng=rng
         ).findings(L=length)
