@@ -34,6 +34,8 @@ def speech_problems(study: Study, speech: Speech, ways: list[Hiding], foes: list
         yield from (*_lengths(study, speech), *_people(study, speech))
     elif not any((_counts(speech, TRIAL) >= length).sum() >= 2 for length in study.conversations):
         yield from _lengths(study, speech)
+    if "similarity" in _asked(study) and _counts(speech, TRIAL).max() < 2:
+        yield "metrics: deid and g_vd compare two trial utterances of a speaker; nobody has two; give more utterances"
     yield from _training(speech, ways, foes)
     yield from _teaching(study, speech)
     yield from _overlaps(speech)
