@@ -51,11 +51,11 @@ def write_run(folder: Path, *, title: str = "Two methods & <two> attackers", see
 
 
 FAILURES = (
-    "hide demo b2\tanna-07/u7\t/home/anna b/anna-07/u7.wav: broken <file>\n"
+    "hide demo b2\tanna-07/u7\t/data/anna b/anna-07/u7.wav: broken <file>\n"
     "hide demo b2\tanna-08/u8\ttoo short\nhide demo b2\tanna-09/u8\ttoo short\n"
 )
 STUDY: dict[str, Any] = {
-    "corpora": {"demo": {"path": "/home/anna/speech_1", "split": "halves", "train": 4.0}},
+    "corpora": {"demo": {"path": "/data/anna/speech_1", "split": "halves", "train": 4.0}},
     "anonymizers": {
         "original": {},
         "b1 <x>": {"method": "xvector", "generator": "b1"},
@@ -63,7 +63,7 @@ STUDY: dict[str, Any] = {
     },
     "attackers": {
         "ignorant": {"knowledge": "oa", "embedder": "ge2e", "scorer": None},
-        "lazy": {"knowledge": "aa", "embedder": "trained:/home/anna/ear.onnx", "scorer": "cosine"},
+        "lazy": {"knowledge": "aa", "embedder": "trained:/data/anna/ear.onnx", "scorer": "cosine"},
     },
     "listeners": {"moonshine": {"listener": "moonshine"}, "own": {"listener": "ctc", "trained_on": "b2"}},
     "conversations": [1, 3],

@@ -27,7 +27,7 @@ def test_nobody_is_named_in_any_format(folder: Path, tmp_path: Path) -> None:
     assert len(written) > 15
     for name, text in written.items():
         assert "anna" not in text, f"{name}: {text[text.index('anna') - 80 :][:160]}"
-        assert "/home" not in text, name
+        assert "/data" not in text, name
     assert "speaker 01" in written["report.html"] and "speaker 01" in written["exposed-demo-b2.svg"]
     assert "too short" in written["report.html"] and "…: broken &lt;file&gt;" in written["report.html"]
 

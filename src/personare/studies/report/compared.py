@@ -110,7 +110,7 @@ def _labelled(chosen: Any) -> list[tuple[str, Mapping[str, Any]]]:
 def _plain(value: Any) -> str:
     """Write a setting; of a path only the last part.
 
-    >>> _plain([0.7, 0.9]), _plain("trained:/home/me/ear.onnx"), _plain(16.0)
+    >>> _plain([0.7, 0.9]), _plain("trained:/data/me/ear.onnx"), _plain(16.0)
     ('0.7 to 0.9', 'trained:ear.onnx', '16')
     """
     if isinstance(value, list | tuple):

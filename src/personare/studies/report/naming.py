@@ -63,7 +63,7 @@ def numbers(run: Run) -> dict[Person, str]:
 def redacted(text: str, names: Iterable[str] = ()) -> str:
     """Leave paths, quoted ids and known names out of a message.
 
-    >>> redacted("/home/x/Anna B/u1.wav: cannot be opened")
+    >>> redacted("/data/x/Anna B/u1.wav: cannot be opened")
     '…: cannot be opened'
     >>> redacted("3 entries name no file (first: 'anna/u3 -> a.wav'); left out"), redacted("anna is short", ["anna"])
     ('3 entries name no file; left out', '… is short')
