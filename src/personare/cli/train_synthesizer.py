@@ -30,14 +30,17 @@ def synthesizer(
 
     Every utterance is prepared once (pitch, energy, speaker vector, and what is said, encoded from the speech and from
     three copies in other voices), then two processes learn with averaged gradients. Some speakers are set aside and
-    judge the network by what a recognizer's encoder understands. The shipped voice took about an hour and a half on
-    two cores. Interrupted? Run it again with --resume: the result is the same as without the interruption.
+    judge the network by what a recognizer's encoder understands. The shipped voice took two and a half hours on two
+    busy cores, in two trainings: a new network, then a second one that started from it with lower rates (--start).
+    Interrupted? Run it again with --resume: the result is the same as without the interruption.
 
     Examples:
 
         personare train synthesizer --corpus recordings/ --part train --out my-voice
 
-        personare anonymize SRC DST --method xvector --set weights=my-voice
+        personare train synthesizer --corpus recordings/ --part train --out better --start my-voice --config second.yaml
+
+        personare anonymize SRC DST --method xvector --set weights=better
     """
     from personare.anonymizers.xvector.training.settings import Settings
     from personare.core.config import load_yaml
