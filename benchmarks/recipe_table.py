@@ -40,11 +40,14 @@ SHORT = {
 def main() -> None:
     """Read a run folder and print."""
     parser = argparse.ArgumentParser(description="Print the findings of a run as a Markdown table.")
-    parser.add_argument("run", type=Path)
+    parser.add_argument("run", type=Path, nargs="?")
     parser.add_argument("--metrics", default="")
     parser.add_argument("--by", default="attacker", choices=["attacker", "listener", "-"])
     parser.add_argument("--sizes", action="store_true")
     given = parser.parse_args()
+    if given.run is None:
+        print("skipped: name a run folder, made by personare study run recipes/NAME.yaml")
+        return
     frame = pl.read_parquet(given.run / "findings.parquet").filter(pl.col("gender").is_null())
     wanted = given.metrics.split(",") if given.metrics else frame["metric"].unique(maintain_order=True).to_list()
     sys.stdout.write(table(frame.filter(pl.col("metric").is_in(wanted)), wanted, by=given.by, sizes=given.sizes))

@@ -82,7 +82,7 @@ def test_the_page_is_whole_and_tells_no_secret(
     assert key not in text and "<b>test</b>" not in text and "A &lt;b&gt;test" in text
     assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
     assert text.count("<audio") == 8 and "data:audio/flac" in text and "<svg" in text
-    assert "guessing would give 16.7 %" in text
+    assert "guessing would give 16.7\u00a0%" in text  # number and unit stay on one line
     rows = json.loads((tmp_path / "findings.json").read_text())["findings"]
     assert len(rows) == len(evaluation.findings) and all(r["low"] <= r["value"] <= r["high"] for r in rows)
     again = write_report(evaluation, tmp_path / "again", title="A <b>test</b>")
