@@ -114,7 +114,7 @@ def bars(console: Any) -> Any:
 
         def render(self, task: Any) -> Text:
             speed = task.finished_speed or task.speed
-            return Text("" if speed is None else f"{speed:.2g}/s")
+            return Text("" if speed is None else f"{speed:.0f}/s" if speed >= 10 else f"{speed:.2g}/s")
 
     columns = (
         TextColumn("{task.description}", table_column=Column(no_wrap=True)),

@@ -48,6 +48,13 @@ def test_every_stage_is_listed_and_timed_and_nothing_is_written(place: Path) -> 
     assert found.seconds(1) > 0 and found.seconds(2) == pytest.approx(found.seconds(1) / 2)
 
 
+def test_what_needs_several_utterances_of_several_people_is_timed_by_two(place: Path) -> None:
+    """A probe has a couple of utterances, perhaps of one person: the work is the same as with enough of them."""
+    found = planned(write_study(place, conversations=[2], metrics=["linkability"], listeners=None), "never")
+    assert {stage.kind for stage in found.stages} == {"hide", "hear", "measure"}
+    assert not found.unknown and all(stage.seconds_each is not None for stage in found.stages)
+
+
 def test_without_a_probe_times_are_unknown(place: Path) -> None:
     found = planned(write_study(place), "never", probe=False)
     assert found.unknown == ["hear", "hide", "listen", "measure"] and found.seconds(1) == 0

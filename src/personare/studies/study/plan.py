@@ -76,7 +76,7 @@ def _probed(
     graph: Graph, small: dict[str, Speech], temporary: Path, todo: set[str]
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Time a couple of utterances in every kind of work."""
-    tried = replace(graph, speech=small)
+    tried = replace(graph, speech=small, sample=True)
     utterances = {job.stage.label: len(job.frame) for job in graph.waves["teach"]}
     times, faults = probe_teaching(tried.waves["teach"], Store(temporary / "stages"), utterances)
     each, trouble = probe_sounds(tried, temporary, todo)
