@@ -67,9 +67,13 @@ def redacted(text: str, names: Iterable[str] = ()) -> str:
     '…: cannot be opened'
     >>> redacted("3 entries name no file (first: 'anna/u3 -> a.wav'); left out"), redacted("anna is short", ["anna"])
     ('3 entries name no file; left out', '… is short')
+    >>> redacted("1088-134315-0001 is short: 12 of 1088", ["1088-134315-0001", "1088", "12"])
+    '… is short: 12 of …'
     """
     text = QUOTED.sub(LEFT_OUT, PATHS.sub(LEFT_OUT, FIRST.sub("", text)))
-    for name in sorted((n for n in names if re.search(r"[^\W\d]", n) and len(n) > 1), key=len, reverse=True):
+    # a name of one letter or a few digits is also a word or a count: it cannot be told apart, and tells little
+    telling = (n for n in names if len(n) > 1 and (not n.isdigit() or len(n) > 3))
+    for name in sorted(telling, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", LEFT_OUT, text)
     return text
 
