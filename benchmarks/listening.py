@@ -25,9 +25,9 @@ from personare.core.audio import Audio, read_mono, write
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
 from personare.engine import Here
-from personare.studies.listen import Listening, listen
-from personare.studies.listening import USUAL, ListenWork
-from personare.studies.pairing import Pairs
+from personare.pipeline.listen import Listening, listen
+from personare.pipeline.listening import USUAL, ListenWork
+from personare.pipeline.pairing import Pairs
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 KEY = Key.from_seed(1)

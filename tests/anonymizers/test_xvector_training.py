@@ -24,7 +24,7 @@ from personare.core.tables import Corpus
 from personare.nn import loop
 from personare.nn.plan import Plan
 from personare.nn.voice import Shape
-from personare.studies.train_synthesizer import train_synthesizer
+from personare.pipeline.jobs.train_synthesizer import train_synthesizer
 
 pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
 pytestmark = pytest.mark.models

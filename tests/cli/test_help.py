@@ -46,7 +46,7 @@ def test_help_loads_nothing_heavy() -> None:
 def test_importing_every_room_loads_nothing_heavy() -> None:
     program = (
         "import sys, personare, personare.core, personare.corpora, personare.anonymizers, personare.attackers\n"
-        "import personare.listeners, personare.metrics, personare.engine, personare.reports, personare.studies\n"
+        "import personare.listeners, personare.metrics, personare.engine, personare.reports, personare.pipeline\n"
         f"print([m for m in {HEAVY!r} if m in sys.modules and m != 'polars'])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ import pytest
 
 from personare.cli import main
 from personare.metrics import cards
-from personare.studies.metric_page import metric_page
+from personare.reports.metric_page import metric_page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "metrics.md"
 

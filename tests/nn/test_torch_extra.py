@@ -23,7 +23,7 @@ def test_missing_torch_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_imports_torch_before_it_is_needed() -> None:
     code = """
 import importlib, pkgutil, sys
-import personare.nn, personare.attackers.training, personare.attackers.trained, personare.studies.train
+import personare.nn, personare.attackers.training, personare.attackers.trained, personare.pipeline.jobs.train_embedder
 for package in (personare.nn, personare.attackers.training):
     for found in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{found.name}")

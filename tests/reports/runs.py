@@ -14,8 +14,8 @@ from personare.core.audio import write
 from personare.core.findings import Estimate, Finding
 from personare.core.tables import write_frame
 from personare.metrics import card
-from personare.studies.study.folder import findings_frame
-from personare.studies.study.gate import row_of
+from personare.pipeline.folder import findings_frame
+from personare.pipeline.gate import row_of
 
 PEOPLE = 12
 SPEAKERS = [f"anna-{i:02d}" for i in range(PEOPLE)]  # names that must not get out

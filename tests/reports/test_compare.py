@@ -10,7 +10,7 @@ import pytest
 
 from personare.core.findings import Estimate, Finding
 from personare.metrics import card
-from personare.studies.run_compare import (
+from personare.reports.compare import (
     Compared,
     compare_runs,
     headline,

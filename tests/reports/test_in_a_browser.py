@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from personare.studies.run_compare import compare_runs, write_comparison
-from personare.studies.run_report import write_run_report
+from personare.reports.compare import compare_runs, write_comparison
+from personare.reports.report import write_run_report
 from reports.browser import look
 from reports.runs import write_run
 

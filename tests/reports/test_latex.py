@@ -12,8 +12,8 @@ import pytest
 from personare.reports.blocks import Section, Table
 from personare.reports.latex import as_latex
 from personare.reports.page import Page
-from personare.studies.report.reading import read_run
-from personare.studies.run_report import page_of_run
+from personare.reports.report import page_of_run
+from personare.reports.run import read_run
 from reports.runs import write_run
 
 PAPER = r"""\documentclass{article}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from personare.studies.report.naming import numbers, redacted
-from personare.studies.report.reading import read_run
-from personare.studies.run_report import page_of_run, write_run_report
+from personare.reports.report import page_of_run, write_run_report
+from personare.reports.run import read_run
+from personare.reports.sections.naming import numbers, redacted
 from reports.runs import SPEAKERS, write_run
 
 

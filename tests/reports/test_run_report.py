@@ -16,8 +16,8 @@ import pytest
 from personare.core.errors import TableError, UnknownNameError
 from personare.reports import palette
 from personare.reports.page import Page, render
-from personare.studies.report.reading import read_run
-from personare.studies.run_report import FORMATS, page_of_run, write_page, write_run_report
+from personare.reports.report import FORMATS, page_of_run, write_page, write_run_report
+from personare.reports.run import read_run
 from reports.runs import write_run
 
 SECTIONS = (

@@ -60,8 +60,8 @@ def anonymize(
     from personare.core.errors import TargetError
     from personare.corpora import read_corpus
     from personare.engine import engine_for, shard_of
-    from personare.studies import anonymize as study
-    from personare.studies.recipe import Recipe, rehearse
+    from personare.pipeline.jobs import anonymize as study
+    from personare.pipeline.recipe import Recipe, rehearse
 
     recipe = Recipe(method, parse_settings(settings), coerce(level, Literal["speaker", "utterance"], where="--level"))
     reading = read_corpus(source, layout=layout)

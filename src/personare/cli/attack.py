@@ -59,11 +59,11 @@ def attack(
     from personare.cli.evaluate import parse_lengths, with_genders
     from personare.core.config import coerce
     from personare.engine import engine_for
-    from personare.studies import knowledge as study
-    from personare.studies.evaluate import read_pair
-    from personare.studies.guessed import gender_notes
-    from personare.studies.hearing import ready
-    from personare.studies.knowledge_table import exposed_lines, table_rows
+    from personare.pipeline import old_knowledge as study
+    from personare.pipeline.hearing import ready
+    from personare.pipeline.jobs.guess_attributes import gender_notes
+    from personare.pipeline.old_evaluate import read_pair
+    from personare.pipeline.old_knowledge_table import exposed_lines, table_rows
 
     levels = list(dict.fromkeys(level_named(word) for word in knowledge.split(",")))
     compare = coerce(scorer, Literal["plda", "cosine"], where="--scorer")

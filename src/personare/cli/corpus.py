@@ -14,7 +14,7 @@ from personare.cli import show
 if TYPE_CHECKING:
     from personare.corpora.gathering import Reading
     from personare.corpora.problems import Problem
-    from personare.studies.corpus_facts import CorpusFacts
+    from personare.pipeline.jobs.corpus_facts import CorpusFacts
 
 app = typer.Typer(no_args_is_help=True, help="Look at a corpus, or write it in another layout.")
 
@@ -47,7 +47,7 @@ def print_facts(
     """
     from personare.corpora import read_corpus
     from personare.corpora.problems import plain
-    from personare.studies.corpus_facts import facts_of
+    from personare.pipeline.jobs.corpus_facts import facts_of
 
     reading = read_corpus(path, layout=layout)
     headers, more = _probed(reading) if probe else (None, [])
@@ -69,7 +69,7 @@ def _guessed(reading: Reading) -> dict[str, dict[str, int]]:
     """Count the speakers by guessed gender and age group, where nobody noted them."""
     from personare.engine import Here
     from personare.listeners.attributes import KINDS
-    from personare.studies.guessed import predicted_counts, with_guesses
+    from personare.pipeline.jobs.guess_attributes import predicted_counts, with_guesses
 
     guesses = with_guesses(reading.corpus.frame, engine=Here(), kinds=KINDS)
     show.failures(guesses.failures)
@@ -107,7 +107,7 @@ def convert(
 
 def _probed(reading: Reading) -> tuple[dict[str, Any], list[Problem]]:
     from personare.engine import Here
-    from personare.studies.corpus_facts import header_problems, probe_files
+    from personare.pipeline.jobs.corpus_facts import header_problems, probe_files
 
     results = []
     with show.progress("reading headers", reading.corpus.frame["audio"].n_unique()) as tick:

@@ -31,10 +31,10 @@ def demo(
     from personare.core.tables import Corpus
     from personare.core.weights import files_of
     from personare.engine import engine_for
-    from personare.studies import anonymize as hiding
-    from personare.studies import voices as speaking
-    from personare.studies.evaluate import read_pair
-    from personare.studies.recipe import Recipe
+    from personare.pipeline.jobs import anonymize as hiding
+    from personare.pipeline.jobs import voices as speaking
+    from personare.pipeline.old_evaluate import read_pair
+    from personare.pipeline.recipe import Recipe
 
     for model in ("kokoro", "ecapa"):
         files_of(model)

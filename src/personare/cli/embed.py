@@ -31,7 +31,7 @@ def embed(
     from personare.core.embedding_files import check_kind, write_embeddings
     from personare.corpora import read_corpus
     from personare.engine import engine_for
-    from personare.studies.hearing import HearWork, hear, ready, sounds_of
+    from personare.pipeline.hearing import HearWork, hear, ready, sounds_of
 
     check_kind(out)
     ready(embedder)

@@ -11,7 +11,7 @@ import typer
 from personare.cli import show
 
 if TYPE_CHECKING:
-    from personare.studies.evaluate import Evaluation
+    from personare.pipeline.old_evaluate import Evaluation
 
 
 def evaluate(
@@ -43,7 +43,7 @@ def evaluate(
 
         personare evaluate recordings/ anonymous/ --train others/ --out report/
     """
-    from personare.studies.evaluate import read_pair
+    from personare.pipeline.old_evaluate import read_pair
 
     pairs, recipe, _ = read_pair(original, anonymized, key)
     run(
@@ -61,7 +61,7 @@ def evaluate(
 def with_genders(pairs: Any, jobs: int) -> Any:
     """Fill in genders that nobody noted, marked as predicted; say whose could not be guessed."""
     from personare.engine import engine_for
-    from personare.studies.guessed import with_guesses
+    from personare.pipeline.jobs.guess_attributes import with_guesses
 
     guesses = with_guesses(pairs.frame, engine=engine_for(jobs))
     show.failures(guesses.failures)
@@ -99,8 +99,8 @@ def run(
     train: Path | None = None,
 ) -> None:
     """Evaluate, write the report, print the table."""
-    from personare.studies.evaluation_page import table_rows, write_report
-    from personare.studies.hearing import ready
+    from personare.pipeline.hearing import ready
+    from personare.pipeline.old_evaluation_page import table_rows, write_report
 
     ready(embedder)
     found = _listened(pairs, recipe, embedder=embedder, lengths=lengths, seed=seed, jobs=jobs, train=train)
@@ -121,9 +121,9 @@ def _listened(
     """Let all attackers listen, behind one progress bar."""
     from personare.attackers.knowledge import Knowledge
     from personare.engine import engine_for
-    from personare.studies import evaluate as study
-    from personare.studies import knowledge
-    from personare.studies.evaluate_informed import with_informed
+    from personare.pipeline import old_evaluate as study
+    from personare.pipeline import old_knowledge as knowledge
+    from personare.pipeline.old_evaluate_informed import with_informed
 
     lesson, more = knowledge.lesson_of(train, None, recipe), None
     if lesson is not None:

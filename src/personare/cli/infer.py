@@ -35,10 +35,10 @@ def infer(
     """
     from personare.corpora import read_corpus
     from personare.engine import engine_for
-    from personare.studies import infer as study
-    from personare.studies.evaluate import read_pair
-    from personare.studies.hearing import ready
-    from personare.studies.knowledge import lesson_of
+    from personare.pipeline import old_infer as study
+    from personare.pipeline.hearing import ready
+    from personare.pipeline.old_evaluate import read_pair
+    from personare.pipeline.old_knowledge import lesson_of
 
     pairs, recipe, source = read_pair(original, anonymized, key)
     teachers = read_corpus(train).corpus

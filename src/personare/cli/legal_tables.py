@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from personare.core.findings import Finding
-    from personare.studies.legal_curves import LegalCurves, Risk
+    from personare.pipeline.legal_curves import LegalCurves, Risk
 
 HEAD = ("attacker", "L", "N", "risk", "95 % interval", "guessing", "speakers", "verdict")
 

@@ -12,7 +12,7 @@ from personare.cli import show
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from personare.studies.legal_curves import LegalCurves, Pair
+    from personare.pipeline.legal_curves import LegalCurves, Pair
 
 TEST = typer.Argument(..., metavar="TEST", help="Vectors of the speech under test: .npz, .parquet, .ark or .scp.")
 ENROLL = typer.Argument(..., metavar="ENROLL", help="Vectors of the attacker's enrolment speech.")
@@ -58,7 +58,7 @@ def link(
         personare link anon.scp enroll.scp --lengths 1,3 --population 1e6,1e9 --plot curves/
     """
     from personare.cli.number_lists import whole_numbers
-    from personare.studies.legal_curves import link_curves
+    from personare.pipeline.legal_curves import link_curves
 
     found = link_curves(
         _pairs(name, [test, enroll], also, utt2spk),
@@ -102,7 +102,7 @@ def single_out(
         personare single-out enroll.scp anon.scp --lengths 1,3 --control --plot curves/
     """
     from personare.cli.number_lists import whole_numbers
-    from personare.studies.legal_curves import single_out_curves
+    from personare.pipeline.legal_curves import single_out_curves
 
     found = single_out_curves(
         _pairs(name, [enroll, test], also, utt2spk, enroll_first=True),
@@ -124,7 +124,7 @@ def _pairs(
     from personare.core.embedding_files import read_embeddings
     from personare.core.errors import ConfigError
     from personare.core.tables import Embeddings
-    from personare.studies.legal_curves import Pair
+    from personare.pipeline.legal_curves import Pair
 
     read: dict[Path, Embeddings] = {}
     pairs: dict[str, Pair] = {}

@@ -52,9 +52,9 @@ def listen(
 
     from personare.engine import engine_for
     from personare.listeners import listener
-    from personare.studies import listen as study
-    from personare.studies.evaluate import read_pair
-    from personare.studies.listening import ListenWork
+    from personare.pipeline import listen as study
+    from personare.pipeline.listening import ListenWork
+    from personare.pipeline.old_evaluate import read_pair
 
     feeling: Any = None
     if affect is not None:
@@ -81,7 +81,7 @@ def listen(
 def _guessed(pairs: Any, jobs: int) -> tuple[Any, list[str]]:
     """Fill in what nobody noted, and say so."""
     from personare.engine import engine_for
-    from personare.studies.guessed import with_guesses
+    from personare.pipeline.jobs.guess_attributes import with_guesses
 
     guesses = with_guesses(pairs.frame, engine=engine_for(jobs), kinds=("gender", "age_group"))
     show.failures(guesses.failures)

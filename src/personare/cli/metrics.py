@@ -22,7 +22,7 @@ def list_metrics(
         personare metrics list --markdown > docs/reference/metrics.md
     """
     from personare.metrics import cards
-    from personare.studies.metric_page import metric_page
+    from personare.reports.metric_page import metric_page
 
     if markdown:
         typer.echo(metric_page(), nl=False)

@@ -58,7 +58,7 @@ def make(
 
         personare report my-study-run --format latex --format csv --out tables/
     """
-    from personare.studies.run_report import FORMATS, write_run_report
+    from personare.reports.report import FORMATS, write_run_report
 
     written = write_run_report(run, out=out, formats=formats or FORMATS, names=names, sounds=not no_sounds)
     _tell(written, launch)
@@ -79,7 +79,7 @@ def compare(
 
         personare report compare before-run after-run
     """
-    from personare.studies.run_compare import compare_runs, summary_rows, write_comparison
+    from personare.reports.compare import compare_runs, summary_rows, write_comparison
 
     found = compare_runs(first, second)
     written = write_comparison(found, out or second / f"compared-with-{first.resolve().name}")

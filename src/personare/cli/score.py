@@ -13,7 +13,7 @@ from personare.cli import show
 
 if TYPE_CHECKING:
     from personare.core.findings import Finding
-    from personare.studies.scoring import ScoredFile
+    from personare.pipeline.scoring import ScoredFile
 
 
 def score(
@@ -54,7 +54,7 @@ def score(
 def _measured(files: list[Path], *, key: Path | None, seed: int, resamples: int, prior: float) -> list[ScoredFile]:
     """Measure every file that can be read; say one line about each other one."""
     from personare.core.errors import PersonareError
-    from personare.studies.scoring import score_file
+    from personare.pipeline.scoring import score_file
 
     found = []
     for path in files:
@@ -95,8 +95,8 @@ def _number(value: float, unit: str) -> str:
 
 
 def _plot(found: list[ScoredFile], folder: Path) -> None:
+    from personare.pipeline.scoring import picture, picture_names
     from personare.reports.score_plots import write_score_plots
-    from personare.studies.scoring import picture, picture_names
 
     names = picture_names([each.path for each in found])
     pictures = [picture(each, name) for each, name in zip(found, names, strict=True)]

@@ -12,8 +12,8 @@ import typer
 from personare.cli import show
 
 if TYPE_CHECKING:
-    from personare.studies.study.run import Ran
-    from personare.studies.study.schema import Study
+    from personare.pipeline.run import Ran
+    from personare.pipeline.study import Study
 
 app = typer.Typer(no_args_is_help=True, help="Compare methods, attackers and listeners as one file says.")
 
@@ -54,7 +54,7 @@ def run(
     _one_thread()
     from personare.cli.study_progress import StudyProgress
     from personare.engine import engine_named
-    from personare.studies.study.run import open_folder, run_study
+    from personare.pipeline.run import open_folder, run_study
 
     folder = out or _folder(study)
     machine = engine_named(engine, jobs)
@@ -115,7 +115,7 @@ def plan(
     """
     _one_thread()
     from personare.cli.study_progress import duration
-    from personare.studies.study.plan import plan_study
+    from personare.pipeline.estimate import plan_study
 
     folder = out or _folder(study)
     chosen = _checked(study, (corpus, speakers, utterances), folder, quiet=True)
@@ -141,10 +141,10 @@ def plan(
 
 def _checked(path: Path, other: Other, folder: Path, *, quiet: bool) -> Study:
     """Read and check; problems are printed, all of them, and end the command."""
-    from personare.studies.study.check import check_study
-    from personare.studies.study.folder import STAGES
-    from personare.studies.study.reading import file_problems
-    from personare.studies.study.schema import read_study
+    from personare.pipeline.check import check_study
+    from personare.pipeline.folder import STAGES
+    from personare.pipeline.read import file_problems
+    from personare.pipeline.study import read_study
 
     problems = file_problems(path)
     if not problems:
@@ -163,7 +163,7 @@ def _checked(path: Path, other: Other, folder: Path, *, quiet: bool) -> Study:
 
 def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int | None) -> Study:
     """Put another corpus in the place of the study's own, or a part of it."""
-    from personare.studies.study.schema import with_corpus
+    from personare.pipeline.study import with_corpus
 
     if corpus is None and (speakers or utterances):
         raise typer.BadParameter(
@@ -174,7 +174,7 @@ def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int
 
 def _tell(ran: Ran) -> None:
     """Print what was found, what failed and whether the bounds are kept."""
-    from personare.studies.study.summary import summary_rows
+    from personare.pipeline.summary import summary_rows
 
     outcome = ran.outcome
     head, rows = summary_rows(outcome.findings)

@@ -29,7 +29,7 @@ def fit_targets(
     from personare.core.errors import TargetError
     from personare.corpora import read_corpus
     from personare.engine import engine_for
-    from personare.studies import targets as study
+    from personare.pipeline.jobs import fit_targets as study
 
     if target.suffix not in (".tsv", ".parquet"):
         raise TargetError(f"{target}: a table of targets ends in .tsv or .parquet")

@@ -12,7 +12,7 @@ from personare.cli.train_recognizer import how_many, recognizer
 from personare.cli.train_synthesizer import synthesizer
 
 if TYPE_CHECKING:
-    from personare.studies.train import Trained
+    from personare.pipeline.jobs.train_embedder import Trained
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -59,7 +59,7 @@ def embedder(
     from personare.core.config import coerce
     from personare.corpora import read_corpus
     from personare.nn.torch_extra import torch_for
-    from personare.studies import train as study
+    from personare.pipeline.jobs import train_embedder as study
 
     torch_for("personare train")
     settings = chosen(

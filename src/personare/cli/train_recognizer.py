@@ -12,7 +12,7 @@ from personare.cli import show
 if TYPE_CHECKING:
     from personare.core.tables import Corpus
     from personare.listeners.ctc_speech import Speech
-    from personare.studies.train_recognizer import TrainedRecognizer
+    from personare.pipeline.jobs.train_recognizer import TrainedRecognizer
 
 
 def recognizer(
@@ -39,8 +39,8 @@ def recognizer(
     """
     from personare.corpora import read_corpus
     from personare.listeners.ctc_settings import chosen
-    from personare.studies import train_recognizer as study
-    from personare.studies.train import sources_of
+    from personare.pipeline.jobs import train_recognizer as study
+    from personare.pipeline.jobs.train_embedder import sources_of
 
     study.check_extras()
     settings = chosen(config)

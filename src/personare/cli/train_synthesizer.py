@@ -47,8 +47,8 @@ def synthesizer(
     from personare.corpora import read_corpus
     from personare.engine import engine_for
     from personare.nn.torch_extra import torch_for
-    from personare.studies import train_synthesizer as study
-    from personare.studies.train import sources_of
+    from personare.pipeline.jobs import train_synthesizer as study
+    from personare.pipeline.jobs.train_embedder import sources_of
 
     torch_for("personare train")
     settings = Settings() if config is None else load_yaml(Settings, config)

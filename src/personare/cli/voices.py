@@ -30,7 +30,7 @@ def voices(
         personare voices many/ --speakers 60 --utterances 20 --seed 7 --jobs 4
     """
     from personare.engine import engine_for
-    from personare.studies.voices import Wanted, make_voices
+    from personare.pipeline.jobs.voices import Wanted, make_voices
 
     wanted = Wanted(speakers, utterances, seed, rate)
     with show.progress("speaking", speakers * utterances) as tick:

@@ -153,6 +153,7 @@ class Scores(Table):
         "target": pl.Boolean(),
         "score": pl.Float64(),
     }
+    optional: ClassVar[Mapping[str, pl.DataType]] = {"llr": pl.Float64()}
     key: ClassVar[tuple[str, ...]] = ("enroll", "test")
 
 

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.core.files import atomic_path
+from personare.metrics.privacy.detection import error_curve
+from personare.metrics.privacy.summary import score_values
+from personare.metrics.privacy.zebra import ece_curve, tag
 from personare.reports.blocks import Figure
 from personare.reports.figures import COLOURS, INK, PANEL_IN, drawing, drawn
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 DET_TICKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 DET_ENDS = (0.0005, 0.9995)
+CELLS_PER_UNIT = 100
 STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)))
 
 
@@ -151,3 +155,34 @@ def _legend(axes: Any) -> None:
 def _save(figure: Any, path: Path) -> None:
     with atomic_path(path) as part:
         figure.savefig(part, dpi=150, facecolor="white", metadata={"Software": None})
+
+
+def score_picture(targets: NDArray[np.float64], nontargets: NDArray[np.float64], name: str) -> ScorePicture:
+    """Gather what the pictures of one list of scores show."""
+    t, n = targets, nontargets
+    errors = error_curve(t, n)
+    kept = _visible(errors.miss, errors.false_alarm)
+    priors = 1 / (1 + np.exp(-np.linspace(-8, 8, 321)))
+    profile = ece_curve(t, n, priors=priors)
+    values = score_values(t, n)
+    return ScorePicture(
+        name=name,
+        miss=errors.miss[kept],
+        false_alarm=errors.false_alarm[kept],
+        eer=values["eer"],
+        priors=priors,
+        zero_evidence=profile.zero_evidence,
+        adversary=profile.minimum,
+        zebra=(values["d_ece"], values["log10_l"], tag(values["log10_l"])),
+        targets=t,
+        nontargets=n,
+    )
+
+
+def _visible(miss: Any, false_alarm: Any) -> Any:
+    """Choose the points of a DET curve that a picture can tell apart on its normal scales."""
+    from scipy.special import ndtri
+
+    cells = [np.round(CELLS_PER_UNIT * ndtri(np.clip(rate, 1e-9, 1 - 1e-9))) for rate in (miss, false_alarm)]
+    moved = (np.diff(cells[0]) != 0) | (np.diff(cells[1]) != 0)
+    return np.flatnonzero(np.append(True, moved) | np.append(moved, True))

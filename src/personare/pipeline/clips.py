@@ -1,0 +1,65 @@
+"""Sounds for the report: a few trial utterances, original and hidden by each method, as 16-bit WAV files."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from personare.core.audio import Audio, read_mono, write
+from personare.core.errors import AudioError
+from personare.pipeline.graph import Graph
+from personare.pipeline.roles import TRIAL
+from personare.pipeline.speech import Speech
+from personare.pipeline.stages.anonymize import HideJob, hide_job
+from personare.pipeline.store import Store
+from personare.pipeline.study import ORIGINAL
+
+CLIPS = "clips"
+
+
+def write_clips(graph: Graph, store: Store, folder: Path) -> list[dict[str, Any]]:
+    """Write the clips; gives their entries for artefacts.json. What cannot be read is a failure named elsewhere."""
+    shutil.rmtree(folder / CLIPS, ignore_errors=True)
+    entries: list[dict[str, Any]] = []
+    for speech in graph.speech.values():
+        jobs = {
+            way.label: hide_job(graph.study, speech, TRIAL, way, "owner")
+            for way in graph.hidings
+            if way.kind == "sound"
+        }
+        for row in _chosen(speech, graph.study.clips).iter_rows(named=True):
+            for label, audio in _sounds(row, jobs, store):
+                name = f"{CLIPS}/{len(entries):03d}.wav"
+                write(folder / name, audio)
+                conditions = {"corpus": speech.label, "anonymizer": label, "utterance": row["utterance"]}
+                conditions |= {"speaker": row["speaker"], "text": row.get("text") or ""}
+                entries.append({"kind": "clip", "file": name, "conditions": conditions})
+    return entries
+
+
+def _chosen(speech: Speech, count: int) -> pl.DataFrame:
+    """Take one utterance of each of the first speakers, genders in turn where they are known."""
+    first = speech.of(TRIAL).sort("speaker", "utterance").unique("speaker", keep="first", maintain_order=True)
+    if "gender" in first.columns:
+        turn = pl.int_range(pl.len()).over("gender")
+        first = first.with_columns(turn.alias("_turn")).sort("_turn", "speaker").drop("_turn")
+    return first.head(count)
+
+
+def _sounds(row: dict[str, Any], jobs: dict[str, HideJob], store: Store) -> Iterator[tuple[str, Audio]]:
+    try:
+        yield ORIGINAL, read_mono(Path(row["audio"]), start_s=row.get("start_s") or 0.0, stop_s=row.get("end_s"))
+    except AudioError:
+        return
+    for label, job in jobs.items():
+        path = job.files(store).get(row["utterance"])
+        if path is None:
+            continue
+        try:
+            yield label, read_mono(path)
+        except AudioError:
+            continue

@@ -1,0 +1,65 @@
+"""What a study ran with: versions, seed, the exact models; enough to repeat it, nothing about people or keys."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from typing import Any
+
+from personare import __version__
+from personare.attackers import embedder as make_embedder
+from personare.core.carriers import WEIGHTS
+from personare.pipeline.graph import Graph
+from personare.pipeline.models import models_of
+from personare.pipeline.wishes import kind_of
+
+LIBRARIES = (
+    *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
+    *("pesq", "pystoi", "speechmos", "visqol-python", "swift-f0", "ray"),
+)
+
+
+def environment_of(graph: Graph) -> dict[str, Any]:
+    """Gather it."""
+    return {
+        "personare": __version__,
+        "python": platform.python_version(),
+        "platform": f"{sys.platform} {platform.machine()}",
+        "libraries": {name: version for name in LIBRARIES if (version := _version(name)) is not None},
+        "seed": graph.study.seed,
+        "models": _models(graph),
+        "methods": {
+            w.label: models_of(w.recipe.method, w.recipe.parameters) for w in graph.hidings if w.kind == "sound"
+        },
+        "ears": {a.label: make_embedder(a.choice.embedder).fingerprint for a in graph.assaults},
+    }
+
+
+def _shipped(graph: Graph) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the models that are shipped with every method."""
+    for way in graph.hidings:
+        if way.kind == "sound":
+            yield way.label, models_of(way.recipe.method, way.recipe.parameters)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _models(graph: Graph) -> dict[str, Any]:
+    """Name every shipped model that is used, with its carrier and the SHA-256 of its files."""
+    names = {a.choice.embedder for a in graph.assaults} | {kind_of(c) for c in graph.study.ears.values()}
+    names |= {"kokoro"} if any(s.wanted is not None for s in graph.speech.values()) else set()
+    return {
+        name: {
+            "carrier": f"{WEIGHTS[name].carrier.package} {WEIGHTS[name].carrier.version}",
+            "licence": WEIGHTS[name].licence,
+            "sha256": {member.rpartition("/")[2]: sha for member, sha in WEIGHTS[name].files.items()},
+        }
+        for name in sorted(names & set(WEIGHTS))
+    }

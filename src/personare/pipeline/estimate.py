@@ -1,0 +1,120 @@
+"""What a study will do: every stage with its items, what is done already, and how long the rest will take."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from personare.pipeline.graph import Graph
+from personare.pipeline.jobs.voices import VoiceWork
+from personare.pipeline.probe import few, probe_measures, probe_sounds, probe_voices
+from personare.pipeline.probe_training import probe_teaching
+from personare.pipeline.run import HASHES, speech_for
+from personare.pipeline.speech import Speech, with_marks
+from personare.pipeline.stages.measure import MeasureJob
+from personare.pipeline.store import Store
+from personare.pipeline.study import Study
+from personare.pipeline.wishes import of_family
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One stage: how many items are left, the seconds one of them takes (None: not probed), why it would fail."""
+
+    kind: str
+    label: str
+    items: int
+    left: int
+    seconds_each: float | None
+    trouble: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.left == 0
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """Everything a run would do, in its order."""
+
+    stages: tuple[Planned, ...]
+
+    def seconds(self, jobs: int) -> float:
+        """Estimate the time on so many workers."""
+        return sum(p.left * (p.seconds_each or 0.0) for p in self.stages) / jobs
+
+    @property
+    def unknown(self) -> list[str]:
+        """Name the kinds of work whose time nobody knows beforehand."""
+        return sorted({p.kind for p in self.stages if p.left and p.seconds_each is None})
+
+
+def plan_study(study: Study, folder: Path, *, home: Path, probe: bool = True) -> StudyPlan:
+    """Plan a study, writing nothing to ``folder``; ``probe`` times a couple of utterances in every kind of work."""
+    store = Store(folder / "stages")
+    with tempfile.TemporaryDirectory(prefix="personare-") as name:
+        temporary = Path(name)
+        speech = {label: _marked(one, store, temporary) for label, one in speech_for(study, store).items()}
+        graph = Graph(study, speech, home)
+        voices = [_voices(one, probe) for one in speech.values() if one.wanted is not None]
+        todo = {stage.label for stage in graph.stages if store.done(stage) is None}
+        each: dict[str, float] = {}
+        trouble: dict[str, str] = {}
+        if probe and todo:
+            each, trouble = _probed(
+                graph, {label: few(one, temporary) for label, one in speech.items()}, temporary, todo
+            )
+            each |= _measures(graph, store)
+        stages = [_planned(job, store, each, trouble) for jobs in graph.waves.values() for job in jobs]
+    return StudyPlan((*voices, *stages))
+
+
+def _probed(
+    graph: Graph, small: dict[str, Speech], temporary: Path, todo: set[str]
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Time a couple of utterances in every kind of work."""
+    tried = replace(graph, speech=small, sample=True)
+    utterances = {job.stage.label: len(job.frame) for job in graph.waves["teach"]}
+    times, faults = probe_teaching(tried.waves["teach"], Store(temporary / "stages"), utterances)
+    each, trouble = probe_sounds(tried, temporary, todo)
+    return each | times, trouble | faults
+
+
+def _marked(speech: Speech, store: Store, temporary: Path) -> Speech:
+    """Hash the speech; what an earlier run has hashed is taken from there."""
+    memory = store.folder / HASHES
+    copy = temporary / HASHES
+    if memory.is_file() and not copy.is_file():
+        copy.write_bytes(memory.read_bytes())
+    return with_marks(speech, copy)
+
+
+def _voices(speech: Speech, probe: bool) -> Planned:
+    assert speech.wanted is not None and speech.folder is not None
+    work = VoiceWork(speech.folder, speech.wanted.rate_hz)
+    items = speech.wanted.plan()
+    left = sum(not work.is_ready(item) for item in items)
+    each = (probe_voices(speech) if left and probe else 0.0) if probe or not left else None
+    return Planned("voices", f"voices {speech.label}", len(items), left, each)
+
+
+def _measures(graph: Graph, store: Store) -> dict[str, float]:
+    """Time one measurement of every family that is left, for each corpus."""
+    found: dict[str, float] = {}
+    for label, speech in graph.speech.items():
+        left = [j for j in graph.waves["measure"] if j.labels["corpus"] == label and store.done(j.stage) is None]
+        families: Sequence[str] = list(dict.fromkeys(job.ask.family for job in left))
+        metrics = of_family(graph.study, "detection")
+        times = probe_measures(speech, families, metrics=metrics, seed=graph.study.seed)
+        found |= {job.stage.label: times[job.ask.family] for job in left if job.ask.family in times}
+    return found
+
+
+def _planned(job: MeasureJob, store: Store, each: dict[str, float], trouble: dict[str, str]) -> Planned:
+    stage, done = job.stage, store.done(job.stage)
+    left = 0 if done is not None and not done.failures else len(done.failures) if done else stage.items
+    told = each.get(stage.label, 0.0 if stage.kind == "invent" else None)
+    return Planned(stage.kind, stage.label, stage.items, left, told, trouble.get(stage.label, ""))

@@ -1,0 +1,169 @@
+"""The run folder: findings, artefacts, clips, failures and environment, put together from the stages for any reader.
+
+Everything here is derived: deleting it and running again gives the same files. No file holds a key, and none but the
+stages holds more sound than the few clips that were asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from personare.core.files import atomic_path, write_text
+from personare.core.findings import Finding
+from personare.core.tables import write_frame
+from personare.pipeline.check_speech import speech_notes
+from personare.pipeline.clips import write_clips
+from personare.pipeline.environment import environment_of
+from personare.pipeline.gate import Verdict, judged, row_of
+from personare.pipeline.graph import Graph
+from personare.pipeline.measured import load
+from personare.pipeline.stages.listen import ListenJob, read_heard
+from personare.pipeline.store import Store
+
+CONDITIONS: dict[str, Any] = {
+    "corpus": pl.String,
+    "anonymizer": pl.String,
+    "attacker": pl.String,
+    "knowledge": pl.String,
+    "embedder": pl.String,
+    "scorer": pl.String,
+    "L": pl.Int64,
+    "N": pl.Int64,
+    "gender": pl.String,
+    "speaker": pl.String,
+    "listener": pl.String,
+    "listener_trained_on": pl.String,
+}
+COLUMNS: dict[str, Any] = {
+    "metric": pl.String,
+    "title": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "chance": pl.Float64,
+    "differs_from_chance": pl.Boolean,
+    "failed": pl.Int64,
+    "cite": pl.String,
+    "better": pl.String,
+    "unit": pl.String,
+    **CONDITIONS,
+    "other": pl.String,
+}
+ARTEFACTS, STAGES = "artefacts", "stages"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RunFolder:
+    """What a run ended with."""
+
+    folder: Path
+    findings: tuple[Finding, ...]
+    verdicts: tuple[Verdict, ...]
+    failures: tuple[tuple[str, str, str], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def held(self) -> bool:
+        """Whether every stated bound is kept."""
+        return all(verdict.held for verdict in self.verdicts)
+
+
+def write_folder(graph: Graph, store: Store, folder: Path) -> RunFolder:
+    """Write everything but the stages and the log."""
+    findings: list[Finding] = []
+    listed: list[dict[str, Any]] = []
+    notes = [f"{s.label}: {note}" for s in graph.speech.values() for note in speech_notes(graph.study, s)]
+    target = folder / ARTEFACTS
+    shutil.rmtree(target, ignore_errors=True)
+    for job in graph.measures:
+        if store.done(job.stage) is None or not (store.place(job.stage) / "findings.json").is_file():
+            continue
+        saved = load(store.place(job.stage))
+        findings += [dataclasses.replace(f, conditions={**job.labels, **f.conditions}) for f in saved.findings]
+        notes += [f"{job.label.removeprefix('measure ')}: {note}" for note in saved.notes]
+        for kind, path, conditions in saved.artefacts:
+            name = f"{kind}-{len(listed):04d}.parquet"
+            with atomic_path(target / name) as part:
+                shutil.copyfile(path, part)
+            listed.append({"kind": kind, "file": f"{ARTEFACTS}/{name}", "conditions": {**job.labels, **conditions}})
+    failures = tuple(_failures(graph, store))
+    listed += write_clips(graph, store, folder)
+    verdicts = tuple(judged(graph.study.bounds, findings))
+    _write(folder, graph, findings, listed, verdicts, failures, notes)
+    return RunFolder(folder, tuple(findings), verdicts, failures, tuple(dict.fromkeys(notes)))
+
+
+def _write(
+    folder: Path,
+    graph: Graph,
+    findings: list[Finding],
+    listed: list[dict[str, Any]],
+    verdicts: Iterable[Verdict],
+    failures: Iterable[tuple[str, str, str]],
+    notes: list[str],
+) -> None:
+    write_frame(findings_frame(findings), folder / "findings.parquet")
+    rows = [row_of(finding) for finding in findings]
+    _json(folder / "findings.json", {"study": graph.study.title, "findings": rows, "notes": list(dict.fromkeys(notes))})
+    _json(folder / "artefacts.json", listed)
+    _json(folder / "gate.json", [verdict.as_row() for verdict in verdicts])
+    _json(folder / "environment.json", environment_of(graph))
+    _json(folder / "study.json", dataclasses.asdict(graph.study))
+    lines = ["\t".join(_plain(cell) for cell in row) for row in failures]
+    write_text(folder / "failures.tsv", "\n".join(["stage\titem\twhy", *lines]) + "\n")
+
+
+def findings_frame(findings: Iterable[Finding]) -> pl.DataFrame:
+    """Lay findings out as a table; conditions without a column of their own go to ``other``, as JSON."""
+    rows = []
+    for finding in findings:
+        e, conditions = finding.estimate, dict(finding.conditions)
+        known = {name: conditions.pop(name, None) for name in CONDITIONS}
+        rows.append(
+            {
+                "metric": finding.metric.name,
+                "title": finding.metric.title,
+                "value": e.value,
+                "low": e.low,
+                "high": e.high,
+                "n": e.n,
+                "chance": finding.chance_level,
+                "differs_from_chance": finding.differs_from_chance,
+                "failed": finding.failed,
+                "cite": finding.metric.cite,
+                "better": finding.metric.better,
+                "unit": finding.metric.unit,
+                **known,
+                "other": json.dumps(conditions, sort_keys=True) if conditions else None,
+            }
+        )
+    return pl.DataFrame(rows, schema=COLUMNS)
+
+
+def _failures(graph: Graph, store: Store) -> Iterable[tuple[str, str, str]]:
+    """List what failed in every stage, and what a listener could not hear in a sound it was given."""
+    for jobs in graph.waves.values():
+        for job in jobs:
+            done = store.done(job.stage)
+            for item, why in done.failures if done else ():
+                yield job.stage.label, item, why
+            if isinstance(job, ListenJob) and done is not None:
+                for utterance, heard in read_heard(store.place(job.stage)).items():
+                    for measure, why in heard.failures.items():
+                        yield job.stage.label, utterance, f"{measure}: {why}"
+
+
+def _json(path: Path, content: Any) -> None:
+    write_text(path, json.dumps(content, indent=1, default=str, allow_nan=False) + "\n")
+
+
+def _plain(cell: str) -> str:
+    return " ".join(cell.split())

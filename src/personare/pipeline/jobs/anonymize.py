@@ -1,0 +1,267 @@
+"""Anonymize a whole corpus: every utterance in, a folder out whose names, tags and tables tell nobody's identity.
+
+What leaves the house is the target folder: audio under keyed tokens, a manifest, and a card that says how it was
+made. What must stay is beside it, in ``<target>-private``: the key, the settings of the job and the list of failures,
+which names source files. Whoever deletes the private folder cuts the link for good.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from personare import __version__
+from personare.anonymizers import anonymizer
+from personare.core.audio import probe, read_channels, write
+from personare.core.errors import AudioError, TargetError
+from personare.core.files import write_text
+from personare.core.seeding import Key, load_or_make_key, rng_for, token_for
+from personare.core.tables import Corpus
+from personare.engine import Engine, Result
+from personare.pipeline.recipe import CARD, Recipe, rehearse, tokens_of
+
+MANIFEST = "manifest.parquet"
+Format = Literal["flac", "wav"]
+Names = Literal["tokens", "keep"]
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """One item of work: where its sound is and who speaks."""
+
+    utterance: str
+    speaker: str
+    audio: Path
+    start_s: float = 0.0
+    end_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of one utterance: seconds of speech, seconds of work (0 when an earlier run had done it)."""
+
+    speech_s: float
+    work_s: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The job in numbers; ``unexplained`` counts audio in the target that no utterance of the corpus explains."""
+
+    done: int
+    failed: int
+    kept: int
+    speech_s: float
+    wall_s: float
+    failures: tuple[tuple[str, str], ...]
+    unexplained: int = 0
+
+    @property
+    def real_time_factor(self) -> float:
+        """Wall seconds per second of speech processed now (NaN when nothing was left to do)."""
+        return self.wall_s / self.speech_s if self.speech_s else float("nan")
+
+
+def plain(name: str) -> str:
+    """Give a name back if it can be a file's path as it is; nothing a corpus says may lead out of the target."""
+    if not all(re.fullmatch(r"[\w-][\w.+@=-]*", part) for part in name.split("/")):
+        raise TargetError(f"'{name}' cannot be a file name; leave out --names keep")
+    return name
+
+
+@dataclass(frozen=True)
+class AnonymizeWork:
+    """The work on one utterance, for any engine: read, hide each channel with the same voice, write."""
+
+    recipe: Recipe
+    key: Key
+    target: Path
+    format: Format
+    names: Names
+
+    def place_of(self, item: Utterance) -> Path:
+        """Where the result of an utterance goes."""
+        if self.names == "keep":
+            return self.target / "audio" / plain(item.speaker) / f"{plain(item.utterance)}.{self.format}"
+        token, _ = tokens_of(self.key, self.recipe, item.speaker, item.utterance)
+        return self.target / "audio" / token[:2] / f"{token}.{self.format}"
+
+    def __call__(self, item: Utterance) -> Done:
+        """Do it."""
+        place = self.place_of(item)
+        kept = _kept(place)
+        if kept is not None:
+            return kept
+        began = time.perf_counter()
+        hide = anonymizer(self.recipe.method, **self.recipe.parameters)
+        names = self.recipe.names_of(item.speaker, item.utterance)
+        channels = read_channels(item.audio, start_s=item.start_s, stop_s=item.end_s)
+        hidden = [hide(channel, rng=rng_for(self.key, "voice", *names)) for channel in channels]
+        write(place, hidden)
+        _undate(place)
+        return Done(hidden[0].duration_s, time.perf_counter() - began)
+
+
+def _kept(place: Path) -> Done | None:
+    """Tell what an earlier run left of an utterance; a file that was spoilt since is made again."""
+    if not place.is_file():
+        return None
+    try:
+        facts = probe(place)
+    except AudioError:
+        return None
+    _undate(place)
+    return Done(facts.duration_s, 0.0)
+
+
+def _undate(place: Path) -> None:
+    """Give every file the same date: times of writing would tell the order of the source, and so who is who."""
+    os.utime(place, (0, 0))
+
+
+def utterances_of(corpus: Corpus) -> list[Utterance]:
+    """List a corpus as items of work."""
+    columns = ["utterance", "speaker", "audio", *(c for c in ("start_s", "end_s") if c in corpus.frame.columns)]
+    return [
+        Utterance(row["utterance"], row["speaker"], Path(row["audio"]), row.get("start_s") or 0.0, row.get("end_s"))
+        for row in corpus.frame.select(columns).iter_rows(named=True)
+    ]
+
+
+def private_folder(target: Path) -> Path:
+    """The folder beside ``target`` that must stay in the house."""
+    target = target.resolve()
+    if not target.name:
+        raise TargetError(f"{target}: nothing can lie beside it; name a folder below it")
+    return target.with_name(target.name + "-private")
+
+
+def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format: Format, names: Names) -> Key:
+    """Check the target, find or make the key, and write down the settings; an earlier run must have had the same."""
+    rehearse(recipe)
+    private = private_folder(target)
+    if key_file is not None and key_file.resolve().is_relative_to(target.resolve()):
+        raise TargetError(f"{key_file}: the key must not lie in the folder that is given away; name another place")
+    job_file = private / "job.json"
+    if target.exists() and not target.is_dir():
+        raise TargetError(f"{target}: is a file; name a folder")
+    if target.is_dir() and any(target.iterdir()) and not job_file.is_file():
+        raise TargetError(f"{target}: is not empty and was not made by personare anonymize; name a new folder")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        private.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise TargetError(f"{error.filename or target}: cannot be written ({error.strerror})") from None
+    key, _ = load_or_make_key(key_file or private / "key")
+    job = {
+        "method": recipe.method,
+        "parameters": dict(recipe.parameters),
+        "level": recipe.level,
+        "format": file_format,
+        "names": names,
+        "key_check": token_for(key, "check"),
+    }
+    text = json.dumps(job, indent=2, sort_keys=True) + "\n"
+    if job_file.is_file() and job_file.read_text(encoding="utf-8") != text:
+        raise TargetError(f"{target}: was begun with other settings or another key; name a new folder or delete it")
+    write_text(job_file, text)
+    return key
+
+
+def anonymize(
+    corpus: Corpus,
+    target: Path,
+    recipe: Recipe,
+    *,
+    engine: Engine,
+    key_file: Path | None = None,
+    file_format: Format = "flac",
+    names: Names = "tokens",
+    keep: Callable[[list[Utterance]], list[Utterance]] = lambda items: items,
+    watch: Callable[[Result[Utterance, Done]], None] = lambda _: None,
+) -> Summary:
+    """Anonymize ``corpus`` into ``target``; what an interrupted run finished is kept, and the end is bit-identical.
+
+    Parameters
+    ----------
+    keep : chooses a shard of the items; the manifest lists what is in the folder after this run.
+    watch : is told each Result as it comes.
+    """
+    began = time.perf_counter()
+    items = keep(utterances_of(corpus))
+    if names == "keep":
+        for item in items:  # names that cannot be kept must fail before anything is written
+            plain(item.speaker), plain(item.utterance)
+    key = prepare(target, recipe, key_file=key_file, file_format=file_format, names=names)
+    work = AnonymizeWork(recipe, key, target, file_format, names)
+    items.sort(key=lambda item: work.place_of(item).name)  # the order of work must not tell the order of the source
+    results: list[Result[Utterance, Done]] = []
+    for result in engine.map(work, items, ordered=False):
+        results.append(result)
+        watch(result)
+    unexplained = _write_manifest(corpus, work)
+    failures = tuple(sorted((r.item.utterance, r.error or "") for r in results if not r.ok))
+    _write_failures(private_folder(target) / "failures.tsv", failures, tried={item.utterance for item in items})
+    done = [r.value for r in results if r.value is not None]
+    fresh = [d for d in done if d.work_s > 0]
+    return Summary(
+        done=len(done),
+        failed=len(failures),
+        kept=len(done) - len(fresh),
+        speech_s=sum(d.speech_s for d in fresh),
+        wall_s=time.perf_counter() - began,
+        failures=failures,
+        unexplained=unexplained,
+    )
+
+
+def _write_failures(path: Path, failures: Sequence[tuple[str, str]], *, tried: set[str]) -> None:
+    """List what failed; what another shard wrote about utterances not tried now stays."""
+    before = path.read_text(encoding="utf-8").splitlines()[1:] if path.is_file() else []
+    rows = [line for line in before if line.split("\t")[0] not in tried]
+    rows += [f"{utterance}\t{error}" for utterance, error in failures]
+    write_text(path, "\n".join(["utterance\terror", *sorted(rows)]) + "\n")
+
+
+def _write_manifest(corpus: Corpus, work: AnonymizeWork) -> int:
+    """List what is in the folder, in an order that says nothing of the source; only gender and text come along.
+
+    Audio that the corpus does not explain (of a speaker who was withdrawn, say) is counted, not listed.
+    """
+    rows = []
+    carried = [c for c in ("gender", "text") if c in corpus.frame.columns]
+    for item, row in zip(utterances_of(corpus), corpus.frame.iter_rows(named=True), strict=True):
+        place = work.place_of(item)
+        if place.is_file():
+            utterance, speaker = (
+                (item.utterance, item.speaker)
+                if work.names == "keep"
+                else tokens_of(work.key, work.recipe, item.speaker, item.utterance)
+            )
+            rows.append(
+                {"utterance": utterance, "speaker": speaker, "audio": str(place.resolve())}
+                | {c: row[c] for c in carried}
+            )
+    schema = dict.fromkeys(["utterance", "speaker", "audio", *carried], pl.String)
+    if rows:
+        Corpus(pl.DataFrame(rows, schema=schema).sort("utterance")).save(work.target / MANIFEST)
+    card = {
+        "made_by": f"personare {__version__}",
+        "method": work.recipe.method,
+        "parameters": dict(work.recipe.parameters),
+        "level": work.recipe.level,
+        "names": work.names,
+        "utterances": len(rows),
+    }
+    write_text(work.target / CARD, json.dumps(card, indent=2, sort_keys=True) + "\n")
+    listed = {row["audio"] for row in rows}
+    found = (work.target / "audio").rglob(f"*.{work.format}")
+    return sum(1 for path in found if not path.name.startswith(".") and str(path.resolve()) not in listed)

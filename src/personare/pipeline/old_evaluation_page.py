@@ -1,0 +1,136 @@
+"""From an evaluation to the page a colleague, a reviewer or a regulator reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from personare.core.audio import read_mono
+from personare.core.errors import AudioError
+from personare.core.findings import Finding
+from personare.pipeline.old_evaluate import UNPROTECTED, Evaluation
+from personare.reports.attack_figure import attack_figure
+from personare.reports.blocks import Clip, Facts, Points, Section, Sounds, Table, Verdicts, Words
+from personare.reports.page import Page, save
+from personare.reports.sections.closing import WARNING
+from personare.reports.verdicts import verdict
+from personare.reports.wording import interval, number
+
+CLIPS = 4
+MOST_EXPOSED = 5
+HEAD = ["attacker", "metric", "under", "value", "95 % interval", "chance", "differs from chance"]
+
+
+def page_of(evaluation: Evaluation, *, title: str) -> Page:
+    """Lay out the page."""
+    findings, facts = evaluation.findings, evaluation.facts
+    links = [f for f in findings if f.metric.name == "linkability"]
+    protected = [f for f in links if f.conditions["attacker"] != UNPROTECTED]
+    unprotected = [f for f in links if f not in protected]
+    said = Verdicts([verdict(f) for f in [*reversed(protected), *unprotected[:1]]])
+    sections = [
+        Section("verdict", "What an attacker could say", [said]),
+        Section("numbers", "The numbers", [_numbers(findings)]),
+        Section("picture", "The picture", [attack_figure(findings, panels=("linkability", "eer"))]),
+        *_exposed_section(evaluation),
+        Section("sounds", "Listen", [Words(WARNING, soft=True), Sounds(_clips(evaluation))]),
+        Section("notes", "What was measured, what was not", [Points(_notes(evaluation)), Points(_readings(findings))]),
+        Section("facts", "To repeat it", [Facts(facts)]),
+    ]
+    subtitle = f"{facts['speakers']} speakers, {facts['trial utterances']} trial utterances, {facts['method']}"
+    return Page(title, subtitle, sections, findings)
+
+
+def _numbers(findings: Sequence[Finding]) -> Table:
+    differs = {True: "yes", False: "no", None: "-"}
+    rows = [
+        [
+            str(f.conditions["attacker"]),
+            f.metric.title,
+            ", ".join(f"{name} = {value}" for name, value in f.conditions.items() if name != "attacker"),
+            number(f.estimate.value, f.metric.unit),
+            interval(f),
+            number(f.chance_level, f.metric.unit),
+            differs[f.differs_from_chance],
+        ]
+        for f in findings
+    ]
+    return Table("findings", "Every attacker, with intervals and the level of guessing", HEAD, rows, numbers=(3, 4, 5))
+
+
+def _notes(evaluation: Evaluation) -> list[str]:
+    notes = list(evaluation.notes)
+    if evaluation.failures:
+        name, reason = evaluation.failures[0]
+        notes.append(f"{len(evaluation.failures)} sounds could not be heard (first: {name}: {reason}).")
+    return notes
+
+
+def _readings(findings: Sequence[Finding]) -> list[str]:
+    """Say how each metric is read."""
+    cards = {f.metric.name: f.metric for f in findings}.values()
+    return [f"{card.title} [{card.cite}]: {card.reading} {card.caution}" for card in cards]
+
+
+def _exposed_section(evaluation: Evaluation) -> list[Section]:
+    rows = [[speaker, attacker, number(share, "%")] for speaker, attacker, share in _exposed(evaluation)]
+    head = ["speaker", "attacker", "utterances linked"]
+    table = Table("exposed", "Whom the strongest attacker links most often", head, rows, numbers=(2,))
+    return [Section("exposed", "The most exposed speakers", [table])] if rows else []
+
+
+def _exposed(evaluation: Evaluation) -> list[tuple[str, str, float]]:
+    """Name the speakers whom the strongest attacker of this evaluation links most often."""
+    strongest = evaluation.outcomes[-1]
+    ranked = sorted(strongest.linked.items(), key=lambda entry: (-entry[1], entry[0]))
+    return [(speaker, strongest.attacker, share) for speaker, share in ranked[:MOST_EXPOSED] if share > 0]
+
+
+def _clips(evaluation: Evaluation) -> list[Clip]:
+    """Choose one utterance of each of the first speakers; what cannot be read is a failure named elsewhere."""
+    chosen = evaluation.pairs.frame.sort("speaker", "utterance").unique("speaker", keep="first", maintain_order=True)
+    clips = []
+    for row in chosen.head(CLIPS).iter_rows(named=True):
+        try:
+            original = read_mono(Path(row["audio"]), start_s=row.get("start_s") or 0.0, stop_s=row.get("end_s"))
+            hidden = read_mono(Path(row["anonymized"]))
+        except AudioError:
+            continue
+        words = f": “{row['text']}”" if row.get("text") else ""
+        clips.append(Clip(f"{row['speaker']}{words}", [("original", original), ("anonymized", hidden)]))
+    return clips
+
+
+def write_report(evaluation: Evaluation, folder: Path, *, title: str) -> Path:
+    """Write the page and the findings; give the page's path."""
+    return save(page_of(evaluation, title=title), folder)
+
+
+def table_rows(evaluation: Evaluation) -> tuple[list[str], list[list[str]]]:
+    """Lay out the findings for the terminal: head and one row per attacker and conversation length."""
+    head = ["attacker", "L", "EER (ROCCH)", "chance", "linkability", "N'", "chance", "verdict"]
+    rows = []
+    for outcome in evaluation.outcomes:
+        lengths = sorted({int(f.conditions["L"]) for f in outcome.findings})
+        for length in lengths:
+            by = {f.metric.name: f for f in outcome.findings if f.conditions["L"] == length}
+            eer, link = by.get("eer"), by["linkability"]
+            apart = "above chance" if link.differs_from_chance else "not told from chance"
+            rows.append(
+                [
+                    outcome.attacker,
+                    str(length),
+                    _cell(eer) if eer else "-",
+                    number(eer.chance_level or 0.0, "%") if eer else "-",
+                    _cell(link),
+                    str(link.conditions["N'"]),
+                    number(link.chance_level or 0.0, "%"),
+                    apart if outcome.attacker != UNPROTECTED else "nothing hidden",
+                ]
+            )
+    return head, rows
+
+
+def _cell(finding: Finding) -> str:
+    value, low, high = (100 * v for v in (finding.estimate.value, finding.estimate.low, finding.estimate.high))
+    return f"{value:.1f} % [{low:.1f}, {high:.1f}]"

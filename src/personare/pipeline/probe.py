@@ -1,0 +1,165 @@
+"""How long will it take? A couple of utterances go through every kind of work, past all caches, and are timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from personare.attackers.cache import embed_file
+from personare.attackers.scoring import cosine
+from personare.core.audio import write
+from personare.core.errors import PersonareError
+from personare.core.seeding import Key, rng_for
+from personare.core.tables import Embeddings
+from personare.corpora.voices.synthesizer import synthesize
+from personare.engine.result import line_of
+from personare.pipeline.graph import Graph
+from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
+from personare.pipeline.measures.detection import measure_detection
+from personare.pipeline.measures.legal import measure_link, measure_single
+from personare.pipeline.measures.voices import measure_ranks
+from personare.pipeline.roles import ENROLMENT, ROLES, TRIAL
+from personare.pipeline.seen import Seen
+from personare.pipeline.speech import Speech
+from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.embed import HearJob
+from personare.pipeline.stages.listen import ListenJob, cut_out
+from personare.pipeline.store import Store
+
+UTTERANCES = 2
+MOST_SPEAKERS, DIMENSIONS = 30, 192
+Seconds = dict[str, float]
+
+
+def few(speech: Speech, folder: Path) -> Speech:
+    """Keep a couple of usual utterances of each role; voices not there yet are invented in ``folder``."""
+    parts = [_usual(speech.of(role)) for role in ROLES]
+    frame = pl.concat([part for part in parts if len(part)])
+    if speech.wanted is None:
+        return replace(speech, frame=frame)
+    wanted = {u.name: u for u in speech.wanted.plan()}
+    places = []
+    for utterance, path in frame.select("utterance", "audio").iter_rows():
+        place = Path(path)
+        if not place.is_file():
+            place = folder / f"{utterance}.flac"
+            write(place, synthesize(wanted[utterance], rate_hz=speech.wanted.rate_hz))
+        places.append(str(place))
+    return replace(speech, frame=frame.with_columns(pl.Series("audio", places, dtype=pl.String)))
+
+
+def _usual(part: pl.DataFrame) -> pl.DataFrame:
+    """Take the utterances whose length is nearest to the mean (of the files' sizes where nobody noted lengths)."""
+    sizes = [_size(row) for row in part.iter_rows(named=True)]
+    mean = sum(sizes) / max(1, len(sizes))
+    nearest = sorted(range(len(sizes)), key=lambda i: (abs(sizes[i] - mean), i))[:UTTERANCES]
+    return part[sorted(nearest)]
+
+
+def _size(row: dict[str, Any]) -> float:
+    if row.get("duration_s") is not None:
+        return float(row["duration_s"])
+    if row.get("end_s") is not None:
+        return float(row["end_s"] - (row.get("start_s") or 0.0))
+    path = Path(row["audio"])
+    return float(path.stat().st_size) if path.is_file() else 0.0
+
+
+def probe_sounds(graph: Graph, folder: Path, wanted: set[str]) -> tuple[Seconds, dict[str, str]]:
+    """Time one item of every stage that hides, hears or listens and is in ``wanted``, by the stage's label.
+
+    Gives the seconds of a warm item, and the reason where a stage failed on its first items: better now than later.
+    """
+    store, found, failed = Store(folder / "stages"), {}, {}
+    for kind in ("hide", "hear", "listen"):
+        for job in graph.waves[kind]:
+            needed = kind == "hide" or job.stage.label in wanted
+            items = list(_singly(job, store))[:UTTERANCES] if needed else []
+            work = _uncached(job, store, folder)
+            for item in items:
+                began = time.perf_counter()
+                try:
+                    work(item)
+                except Exception as error:  # a plan names what a run would count as a failure
+                    failed[job.stage.label] = line_of(error)
+                    break
+                found[job.stage.label] = time.perf_counter() - began
+            store.finish(job.stage, [], seconds=0.0)
+    return found, failed
+
+
+def _uncached(job: HideJob | HearJob | ListenJob, store: Store, folder: Path) -> Callable[[Any], Any]:
+    """Give the work of a stage without what earlier runs remember: a second plan must not promise more."""
+    if isinstance(job, HearJob):
+        ear = job.embedder
+        return lambda s: embed_file(s.audio, ear, start_s=s.start_s, end_s=s.end_s, folder=folder / job.stage.key)
+    if isinstance(job, ListenJob):
+        return _Cut(replace(job.ear.work(store), remember=False))
+    return job.work(store)
+
+
+def _singly(job: HideJob | HearJob | ListenJob, store: Store) -> Sequence[Any]:
+    """List one utterance at a time, also where a run takes several together."""
+    return job.pairs(store) if isinstance(job, ListenJob) else job.items(store)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Listen to one pair, after cutting where a cut is needed."""
+
+    listen: ListenWork
+
+    def __call__(self, pair: SoundPair) -> HeardPair:
+        cut_out(pair)
+        return self.listen(pair)
+
+
+def probe_voices(speech: Speech) -> float:
+    """Time the invention of one voice."""
+    assert speech.wanted is not None
+    first, second = speech.wanted.plan()[:2]
+    synthesize(first, rate_hz=speech.wanted.rate_hz)  # loads the model
+    began = time.perf_counter()
+    synthesize(second, rate_hz=speech.wanted.rate_hz)
+    return time.perf_counter() - began
+
+
+def probe_measures(speech: Speech, families: Sequence[str], *, metrics: Sequence[str], seed: int) -> Seconds:
+    """Time one measurement of each family on random vectors, of at most 30 people, scaled to the real number."""
+    rng = rng_for(Key.from_seed(seed), "probe")
+    enroll, trial = (_random(speech.of(role), rng) for role in (ENROLMENT, TRIAL))
+    people = speech.of(TRIAL)["speaker"].n_unique()
+    scale = max(1.0, people / MOST_SPEAKERS) ** 2  # trials grow with the square of the people
+    seen = Seen(enroll, trial, cosine)
+    known = speech.genders()
+    sizes = (2,)
+    works: dict[str, Callable[[], Any]] = {
+        "detection": lambda: measure_detection(seen, metrics=metrics, length=1, genders=known, listed=None, rng=rng),
+        "link": lambda: measure_link(
+            seen, metrics=("linkability",), length=1, sizes=sizes, populations=(), genders=known, rng=rng
+        ),
+        "single": lambda: measure_single(seen, length=1, sizes=sizes, draws=5, rng=rng),
+        "ranks": lambda: measure_ranks(seen, metrics=(), links=True, tests=100, rng=rng),
+    }
+    found = {family: 0.0 for family in families if family not in works}  # a moment each
+    for family in (name for name in families if name in works):
+        began = time.perf_counter()
+        try:
+            works[family]()
+        except PersonareError:
+            continue
+        found[family] = (time.perf_counter() - began) * (scale if family == "detection" else scale**0.5)
+    return found
+
+
+def _random(part: pl.DataFrame, rng: np.random.Generator) -> Embeddings:
+    names = sorted(part["speaker"].unique().to_list())[:MOST_SPEAKERS]
+    rows = part.filter(pl.col("speaker").is_in(names))
+    vectors = rng.normal(size=(len(rows), DIMENSIONS)).astype(np.float32)
+    return Embeddings(tuple(rows["utterance"].to_list()), tuple(rows["speaker"].to_list()), vectors)

@@ -1,0 +1,65 @@
+"""Reading a study file with patience: every wrong key and value is named, not only the first."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from personare.core.config import coerce, parse_yaml
+from personare.core.errors import ConfigError, did_you_mean
+from personare.pipeline.study import (
+    AttackerChoice,
+    Bound,
+    CorpusChoice,
+    ListenerChoice,
+    Study,
+    read_study,
+)
+
+ENTRIES: dict[str, Any] = {"corpora": CorpusChoice, "attackers": AttackerChoice, "listeners": ListenerChoice}
+
+
+def file_problems(path: Path) -> list[str]:
+    """List everything in a study file that cannot be read as a study; none means that ``read_study`` works."""
+    try:
+        read_study(path)
+        return []
+    except ConfigError as error:
+        first = str(error)
+    try:
+        found = parse_yaml(path.read_text(encoding="utf-8"), where=str(path))
+    except (ConfigError, OSError, UnicodeDecodeError):
+        return [first]
+    if not isinstance(found, Mapping):
+        return [first]
+    lines = list(dict.fromkeys(_faults(found, str(path))))
+    return lines or [first]
+
+
+def _faults(found: Mapping[Any, Any], where: str) -> Iterator[str]:
+    hints = typing.get_type_hints(Study)
+    fields = {f.name: f for f in dataclasses.fields(Study)}
+    for name, value in found.items():
+        if name not in fields:
+            yield f"{where} has no key '{name}'; {did_you_mean(str(name), fields)}"
+        elif name in ENTRIES and isinstance(value, Mapping):
+            for label, entry in value.items():
+                yield from _fault(entry if entry is not None else {}, ENTRIES[name], f"{where}: {name}.{label}")
+        elif name == "bounds" and isinstance(value, list):
+            for number, entry in enumerate(value):
+                yield from _fault(entry, Bound, f"{where}: bounds[{number}]")
+        else:
+            yield from _fault(value, hints[name], f"{where}: {name}")
+    needed = [f.name for f in fields.values() if f.default is f.default_factory is dataclasses.MISSING]
+    yield from (f"{where} needs the key '{name}'" for name in needed if name not in found)
+
+
+def _fault(value: Any, hint: Any, where: str) -> Iterator[str]:
+    try:
+        coerce(value, hint, where=where)
+    except ConfigError as error:
+        line = str(error)
+        yield line if line.startswith(where) else f"{where}: {line}"

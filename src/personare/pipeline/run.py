@@ -1,0 +1,140 @@
+"""Running a study: speech, stages wave by wave, the run folder; what is done already is never done again."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from personare.core.errors import ConfigError, CorpusError, TargetError
+from personare.core.files import write_text
+from personare.core.weights import files_of
+from personare.engine import Engine, Result
+from personare.pipeline.folder import STAGES, RunFolder, write_folder
+from personare.pipeline.graph import Graph
+from personare.pipeline.jobs.voices import make_voices
+from personare.pipeline.speech import Speech, speech_of, with_marks
+from personare.pipeline.store import Failures, Store
+from personare.pipeline.study import Study
+from personare.pipeline.waves import Job, Watcher, run_wave
+
+LOG, STUDY, HASHES = "log.txt", "study.yaml", "hashes.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """What a run ended with, and how many stages it had to do."""
+
+    outcome: RunFolder
+    executed: int
+    stages: int
+
+
+def open_folder(folder: Path, *, resume: bool) -> Store:
+    """Check the run folder: a used one must be gone on with on purpose, a strange one is refused."""
+    stages = folder / STAGES
+    if folder.exists() and not folder.is_dir():
+        raise TargetError(f"{folder}: is a file; name a folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not stages.is_dir():
+            raise TargetError(f"{folder}: is not empty and is no run folder; name a new one with --out")
+        if not resume:
+            raise TargetError(f"{folder}: holds a run already; go on with --resume, or name a new one with --out")
+    return Store(stages)
+
+
+def speech_for(study: Study, store: Store) -> dict[str, Speech]:
+    """Read every corpus."""
+    found = {}
+    for label in study.corpora:
+        try:
+            found[label] = speech_of(label, study, stages=store.folder)
+        except (CorpusError, ConfigError) as error:
+            raise type(error)(f"corpora: {label}: {error}") from None
+    return found
+
+
+def run_study(
+    study: Study,
+    folder: Path,
+    *,
+    engine: Engine,
+    written: str,
+    home: Path,
+    resume: bool = False,
+    watch: Watcher | None = None,
+) -> Ran:
+    """Run a study into ``folder``.
+
+    Parameters
+    ----------
+    written : the study file's own text, kept in the folder as it is; home : the folder its paths are taken from.
+    """
+    store = open_folder(folder, resume=resume)
+    store.folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / STUDY, written)
+    log = Log(folder / LOG, watch)
+    speech = {}
+    for label, one in speech_for(study, store).items():
+        log.say(f"speech {label}: {one.frame['speaker'].n_unique()} speakers, {len(one.frame)} utterances")
+        _voices(one, engine, log)
+        speech[label] = with_marks(one, store.folder / HASHES)
+    graph = Graph(study, speech, home)
+    executed = sum(run_wave(name, jobs, store, engine=engine, watch=log) for name, jobs in graph.waves.items() if jobs)
+    outcome = write_folder(graph, store, folder)
+    log.say(f"findings: {len(outcome.findings)}, failures: {len(outcome.failures)}, stages done now: {executed}")
+    return Ran(outcome, executed, len(graph.stages))
+
+
+def _voices(speech: Speech, engine: Engine, log: Log) -> None:
+    """Invent the voices that are not there yet."""
+    if speech.wanted is None or speech.folder is None:
+        return
+    files_of("kokoro")
+    log.began("voices", [], len(speech.frame))
+    made = make_voices(speech.folder, speech.wanted, engine=engine, watch=log.spoke)
+    log.say(f"voices: {made.done} utterances, {made.kept} of them there already, {made.failed} failed")
+
+
+class Log:
+    """Keeps time-stamped lines in the run folder, and passes everything on to whoever shows progress."""
+
+    def __init__(self, path: Path, watch: Watcher | None) -> None:
+        self._path, self._watch = path, watch
+
+    def say(self, line: str) -> None:
+        """Add a line."""
+        now = datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds")
+        with self._path.open("a", encoding="utf-8") as stream:
+            stream.write(f"{now} {line}\n")
+
+    def began(self, wave: str, jobs: Sequence[Job], items: int) -> None:
+        """A wave begins."""
+        self.say(f"wave {wave}: {len(jobs)} stages, {items} items")
+        if self._watch is not None:
+            self._watch.began(wave, jobs, items)
+
+    def did(self, job: Job | None, result: Result[Any, Any]) -> None:
+        """One item is done."""
+        if not result.ok:
+            self.say(f"failed: {result.item}: {result.error}"[:500])
+        if self._watch is not None:
+            self._watch.did(job, result)
+
+    def spoke(self, result: Result[Any, Any]) -> None:
+        """One voice is made."""
+        self.did(None, result)
+
+    def ended(self, job: Job, failures: Failures, seconds: float) -> None:
+        """A stage is complete."""
+        self.say(f"done {job.stage.label} ({job.stage.kind}-{job.stage.key[:12]}): {len(failures)} failed")
+        if self._watch is not None:
+            self._watch.ended(job, failures, seconds)
+
+
+def forget_stages(folder: Path) -> None:
+    """Remove the stages of a run folder; everything else stays readable."""
+    shutil.rmtree(folder / STAGES, ignore_errors=True)

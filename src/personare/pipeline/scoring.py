@@ -1,0 +1,105 @@
+"""From a score file to findings: every detection and ZEBRA number with interval and chance, and what pictures need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from personare.core.errors import MetricError
+from personare.core.seeding import Key, rng_for
+from personare.corpora.score_files import TrialScores, read_scores
+from personare.metrics.privacy.summary import ScoreSummary, score_summary
+from personare.metrics.privacy.zebra import tag
+from personare.reports.score_plots import ScorePicture, score_picture
+
+GROUPS = 500
+NO_SPEAKERS = "no speakers in this file: intervals redraw trials, and are too narrow where a speaker has several trials"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredFile:
+    """One score file, read and measured; ``notes`` say what a reader must know about the numbers."""
+
+    path: Path
+    scores: TrialScores
+    summary: ScoreSummary
+    notes: tuple[str, ...]
+
+    def as_row(self) -> dict[str, Any]:
+        """Flatten for JSON."""
+        found = self.summary
+        return {
+            "file": str(self.path),
+            "targets": found.targets,
+            "nontargets": found.nontargets,
+            "tag": found.tag,
+            "tag_interval": self.tag_interval,
+            "log10_l_maximum": found.log10_l_maximum,
+            "findings": [finding.as_row() for finding in found.findings],
+            "notes": list(self.notes),
+        }
+
+    @property
+    def tag_interval(self) -> list[str] | None:
+        """The tags at both ends of the interval of log10(l)."""
+        worst = next(f.estimate for f in self.summary.findings if f.metric.name == "log10_l")
+        return None if np.isnan(worst.low) else [tag(worst.low), tag(worst.high)]
+
+
+def score_file(path: Path, *, key: Path | None, seed: int, resamples: int, dcf_prior: float) -> ScoredFile:
+    """Read one file and compute everything; the same seed gives the same intervals."""
+    scores = read_scores(path, key=key)
+    rng = rng_for(Key.from_seed(seed), "score")
+    try:
+        if scores.target_speakers is None or scores.nontarget_speakers is None:
+            return ScoredFile(path, scores, _by_trial(scores, rng, resamples, dcf_prior), (NO_SPEAKERS,))
+        summary = score_summary(
+            scores.targets,
+            scores.nontargets,
+            target_speakers=scores.target_speakers,
+            nontarget_speakers=scores.nontarget_speakers,
+            rng=rng,
+            resamples=resamples,
+            dcf_prior=dcf_prior,
+        )
+    except MetricError as error:
+        raise MetricError(f"{path}: {error}") from None
+    alone = len(np.unique(np.append(scores.target_speakers, scores.nontarget_speakers))) == 1
+    return ScoredFile(path, scores, summary, ("one enrolled speaker: no interval can be given",) if alone else ())
+
+
+def _by_trial(scores: TrialScores, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
+    """Redraw trials instead of speakers, in at most 500 random groups so that millions of trials stay quick."""
+    trials = len(scores.targets) + len(scores.nontargets)
+    groups = [rng.permutation(np.arange(len(s)) % min(GROUPS, trials)) for s in (scores.targets, scores.nontargets)]
+    found = score_summary(
+        scores.targets,
+        scores.nontargets,
+        target_speakers=groups[0],
+        nontarget_speakers=groups[1],
+        rng=rng,
+        resamples=resamples,
+        dcf_prior=dcf_prior,
+    )
+    findings = tuple(replace(f, estimate=replace(f.estimate, n=trials)) for f in found.findings)
+    return replace(found, findings=findings)
+
+
+def picture_names(paths: Sequence[Path]) -> list[str]:
+    """Name pictures after their files; files of the same name get their folder's name, then a number.
+
+    >>> picture_names([Path("a/x.txt"), Path("b/x.txt"), Path("y.txt")])
+    ['a-x', 'b-x', 'y']
+    """
+    stems = [path.stem for path in paths]
+    names = [f"{p.resolve().parent.name}-{p.stem}" if stems.count(p.stem) > 1 else p.stem for p in paths]
+    return [f"{n}-{names[:i].count(n) + 1}" if names.count(n) > 1 else n for i, n in enumerate(names)]
+
+
+def picture(found: ScoredFile, name: str) -> ScorePicture:
+    """Gather what the pictures of one file show."""
+    return score_picture(found.scores.targets, found.scores.nontargets, name)

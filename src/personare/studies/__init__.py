@@ -1,1 +1,0 @@
-"""The roof: the only place that knows all rooms; a job is a plan, a run folder and findings."""

@@ -1,0 +1,107 @@
+"""A plan names every stage, times a little of each kind of work, writes nothing, and knows what is done."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from personare.engine import Here
+from personare.pipeline.estimate import Planned, StudyPlan, plan_study
+from personare.pipeline.run import Ran, run_study
+from personare.pipeline.study import read_study
+from pipeline.tiny import write_corpus, write_study
+
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs the extra 'neural'")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("plan")
+    write_corpus(folder / "corpus", speakers=8, train=4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PERSONARE_HOME", str(folder / "home"))
+        yield folder
+
+
+def planned(path: Path, out: str, *, probe: bool = True) -> StudyPlan:
+    return plan_study(read_study(path), path.parent / out, home=path.parent, probe=probe)
+
+
+def ran(path: Path, out: str) -> Ran:
+    text = path.read_text(encoding="utf-8")
+    return run_study(read_study(path), path.parent / out, engine=Here(), written=text, home=path.parent)
+
+
+def test_every_stage_is_listed_and_timed_and_nothing_is_written(place: Path) -> None:
+    path = write_study(place)
+    found = planned(path, "never")
+    assert not (place / "never").exists()
+    kinds = [stage.kind for stage in found.stages]
+    assert {kind: kinds.count(kind) for kind in kinds} == {"hide": 2, "hear": 4, "listen": 1, "measure": 7}
+    assert not found.unknown and not [stage.trouble for stage in found.stages if stage.trouble]
+    assert all(s.seconds_each is not None and s.left == s.items for s in found.stages)
+    assert found.seconds(1) > 0 and found.seconds(2) == pytest.approx(found.seconds(1) / 2)
+
+
+def test_what_needs_several_utterances_of_several_people_is_timed_by_two(place: Path) -> None:
+    """A probe has a couple of utterances, perhaps of one person: the work is the same as with enough of them."""
+    found = planned(write_study(place, conversations=[2], metrics=["linkability"], listeners=None), "never")
+    assert {stage.kind for stage in found.stages} == {"hide", "hear", "measure"}
+    assert not found.unknown and all(stage.seconds_each is not None for stage in found.stages)
+
+
+def test_without_a_probe_times_are_unknown(place: Path) -> None:
+    found = planned(write_study(place), "never", probe=False)
+    assert found.unknown == ["hear", "hide", "listen", "measure"] and found.seconds(1) == 0
+
+
+def test_what_is_done_is_not_planned_again(place: Path) -> None:
+    ran(write_study(place), "run")
+    assert all(stage.done for stage in planned(place / "study.yaml", "run").stages)
+    path = write_study(place, metrics=["eer", "linkability", "stoi", "singling_out"])
+    left = [stage.label for stage in planned(path, "run").stages if not stage.done]
+    assert len(left) == 3 and all("single" in label for label in left)
+
+
+def taught(place: Path, **plan: Any) -> Path:
+    """Write a study that trains two recognizers, as figure 12 of VoicePrivacy 2020 does."""
+    settings = {
+        "shape": {"width": 16, "blocks": 1, "kernel": 5},
+        "plan": {"steps": 6, "judge_every": 3, "warm_up": 2, **plan},
+        "batch": 4,
+        "held_out": {"speakers": 2, "utterances": 2},
+    }
+    (place / "ctc.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    ears = {
+        "plain": {"listener": "ctc", "config": "ctc.yaml"},
+        "hidden": {"listener": "ctc", "trained_on": "b2", "config": "ctc.yaml"},
+    }
+    return write_study(place, listeners=ears, metrics=["cer"], attackers=None)
+
+
+def schooling(found: StudyPlan) -> list[Planned]:
+    return [stage for stage in found.stages if stage.kind == "teach"]
+
+
+@needs_torch
+def test_the_teaching_of_recognizers_is_timed_by_a_few_of_its_steps(place: Path) -> None:
+    short, long = (schooling(planned(taught(place, steps=steps), "never")) for steps in (6, 6000))
+    assert [stage.label for stage in short] == ["teach hums plain on original", "teach hums hidden on b2"]
+    for a, b in zip(short, long, strict=True):
+        assert a.seconds_each and b.seconds_each and b.seconds_each > 20 * a.seconds_each
+    found = planned(taught(place), "never")
+    assert not found.unknown and not [s.trouble for s in found.stages if s.trouble]
+
+
+@needs_torch
+def test_recognizers_learn_from_original_and_from_hidden_speech(place: Path) -> None:
+    found = ran(taught(place), "taught").outcome
+    told = [(f.conditions["anonymizer"], f.conditions["listener"]) for f in found.findings]
+    assert sorted(told) == [(a, b) for a in ("b2", "original") for b in ("hidden", "plain")]
+    assert {f.conditions["listener_trained_on"] for f in found.findings} == {"original", "b2"}
+    assert not found.failures and {f.metric.name for f in found.findings} == {"cer"}

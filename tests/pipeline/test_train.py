@@ -1,0 +1,77 @@
+"""The informed attacker on real speech: an ear trained on disguised voices hears more through the disguise."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from personare.attackers.knowledge import Knowledge
+from personare.attackers.training.settings import shipped
+from personare.core.tables import Corpus
+from personare.engine import engine_for
+from personare.pipeline import old_knowledge as knowledge
+from personare.pipeline.jobs.anonymize import anonymize
+from personare.pipeline.jobs.train_embedder import open_course, sources_of, system_of, train_embedder
+from personare.pipeline.old_evaluate import read_pair
+from personare.pipeline.recipe import Recipe
+
+RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
+STEPS = 300
+
+
+def _some(shared: Path, part: str, *, speakers: int, each: int) -> Corpus:
+    whole = Corpus.load(shared / "corpus" / "manifest.tsv").frame
+    frame = whole.filter((pl.col("part") == part) & (pl.col("corpus") == "speechocean762")).sort("utterance")
+    chosen = frame["speaker"].unique(maintain_order=True)[:speakers]
+    frame = frame.filter(pl.col("speaker").is_in(chosen.to_list()))
+    return Corpus(frame.group_by("speaker", maintain_order=True).head(each))
+
+
+def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: str | None) -> str:
+    small = shipped("xvector")
+    settings = dataclasses.replace(small, plan=dataclasses.replace(small.plan, steps=STEPS, patience=0))
+    course = open_course(corpus, settings, attacked=attacked)
+    done = train_embedder(course, folder, sources=sources_of(corpus), system=system)
+    assert done.eer.value < done.first_eer - 0.03, "held-out people are told apart better than before"
+    return f"trained:{done.finished.model}"
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_informed_training_lowers_the_error_by_a_clear_margin(
+    shared_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "cache"))
+    engine = engine_for(1)
+    others, trials = (
+        _some(shared_folder, "train", speakers=100, each=8),
+        _some(shared_folder, "eval", speakers=60, each=6),
+    )
+    trials.save(tmp_path / "trials" / "manifest.parquet")
+    anonymize(trials, tmp_path / "hidden", RECIPE, engine=engine)
+    own = dataclasses.replace(RECIPE, level="utterance")
+    anonymize(others, tmp_path / "others", own, engine=engine, names="keep")
+    pairs, recipe, _ = read_pair(tmp_path / "trials", tmp_path / "hidden", None)
+    found = {}
+    hidden = Corpus.load(tmp_path / "others" / "manifest.parquet")
+    levels = {Knowledge.LAZY_INFORMED: others, Knowledge.INFORMED: hidden}
+    for level, corpus in levels.items():
+        system = system_of(tmp_path / "others") if corpus is hidden else None
+        ear = _trained(corpus, tmp_path / level.value, trials.speakers, system)
+        heard = knowledge.plan(pairs, [level], recipe=recipe, embedder=ear, disguises=1)
+        (outcome,) = knowledge.attack(pairs, [level], heard, engine=engine).outcomes
+        found["informed" if corpus is hidden else "lazy"] = outcome.findings[0].estimate
+    assert found["informed"].value < found["lazy"].value - 0.04, f"{found}"
+    assert found["informed"].high < found["lazy"].low + 0.03, f"the intervals are nearly apart: {found}"
+
+
+@pytest.mark.models
+def test_an_anonymized_folder_says_which_system_made_it(small_corpus: Path, tmp_path: Path) -> None:
+    assert system_of(small_corpus) is None and system_of(small_corpus / "manifest.parquet") is None
+    anonymize(Corpus.load(small_corpus / "manifest.parquet"), tmp_path / "hidden", RECIPE, engine=engine_for(1))
+    own = dataclasses.replace(RECIPE, level="utterance")
+    assert system_of(tmp_path / "hidden") == own.system == "mcadams (alpha = [0.5, 0.9])"
