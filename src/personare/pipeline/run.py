@@ -5,18 +5,23 @@ from __future__ import annotations
 import datetime
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from personare.core.errors import ConfigError, CorpusError, TargetError
 from personare.core.files import write_text
 from personare.core.weights import files_of
+from personare.corpora import read_corpus
 from personare.engine import Engine, Result
 from personare.pipeline.folder import STAGES, RunFolder, write_folder
+from personare.pipeline.given import pair_given
 from personare.pipeline.graph import Graph
 from personare.pipeline.jobs.voices import make_voices
-from personare.pipeline.speech import Speech, speech_of, with_marks
+from personare.pipeline.resolve import ResolvedAnonymizer, resolve_anonymizers
+from personare.pipeline.speech import FileDigests, StudyCorpus, study_corpus, with_digests
 from personare.pipeline.store import Failures, Store
 from personare.pipeline.study import Study
 from personare.pipeline.waves import Job, Watcher, run_wave
@@ -46,15 +51,43 @@ def open_folder(folder: Path, *, resume: bool) -> Store:
     return Store(stages)
 
 
-def speech_for(study: Study, store: Store) -> dict[str, Speech]:
+def read_corpora(study: Study, home: Path, store: Store) -> dict[str, StudyCorpus]:
     """Read every corpus."""
-    found = {}
+    corpora = {}
+    anonymizers = resolve_anonymizers(study, home)
     for label in study.corpora:
         try:
-            found[label] = speech_of(label, study, stages=store.folder)
+            corpora[label] = read_study_corpus(label, study, anonymizers, stages=store.folder)
         except (CorpusError, ConfigError) as error:
             raise type(error)(f"corpora: {label}: {error}") from None
-    return found
+    return corpora
+
+
+def read_study_corpus(
+    label: str, study: Study, anonymizers: Sequence[ResolvedAnonymizer], *, stages: Path
+) -> StudyCorpus:
+    """Read one corpus; where its anonymized speech is given, only people who are in it are attacked."""
+    given = [one for one in anonymizers if one.given is not None]
+    choice = study.corpora[label]
+    if not given:
+        return study_corpus(label, study, stages=stages)
+    if choice.path is None:
+        raise ConfigError("anonymized speech is given, so that its originals must be named with path; none is invented")
+    frame = read_corpus(choice.path, layout=choice.layout).corpus.frame
+    attacked: set[str] = set()
+    notes: list[str] = []
+    for one in given:
+        assert one.given is not None
+        speech = pair_given(frame, one.given, one.recipe)
+        attacked |= set(frame.filter(pl.col("utterance").is_in(list(speech.files)))["speaker"])
+        if speech.unpaired:
+            notes.append(f"{one.label}: {speech.unpaired} anonymized utterances have no original and are not used")
+        if one.recipe is None:
+            notes.append(
+                f"{one.label}: nobody says how it was made, so that no attacker can anonymize as its owner did"
+            )
+    corpus = study_corpus(label, study, stages=stages, attacked=sorted(attacked))
+    return replace(corpus, notes=(*corpus.notes, *notes))
 
 
 def run_study(
@@ -77,19 +110,22 @@ def run_study(
     store.folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / STUDY, written)
     log = Log(folder / LOG, watch)
-    speech = {}
-    for label, one in speech_for(study, store).items():
+    corpora = {}
+    digests = FileDigests(store.folder / HASHES)
+    for label, one in read_corpora(study, home, store).items():
         log.say(f"speech {label}: {one.frame['speaker'].n_unique()} speakers, {len(one.frame)} utterances")
         _voices(one, engine, log)
-        speech[label] = with_marks(one, store.folder / HASHES)
-    graph = Graph(study, speech, home)
+        corpora[label] = with_digests(one, digests)
+    graph = Graph(study, corpora, home, digests)
+    graph.stages  # noqa: B018 - every file that a stage depends on is hashed now
+    digests.save()
     executed = sum(run_wave(name, jobs, store, engine=engine, watch=log) for name, jobs in graph.waves.items() if jobs)
     outcome = write_folder(graph, store, folder)
     log.say(f"findings: {len(outcome.findings)}, failures: {len(outcome.failures)}, stages done now: {executed}")
     return Ran(outcome, executed, len(graph.stages))
 
 
-def _voices(speech: Speech, engine: Engine, log: Log) -> None:
+def _voices(speech: StudyCorpus, engine: Engine, log: Log) -> None:
     """Invent the voices that are not there yet."""
     if speech.wanted is None or speech.folder is None:
         return
