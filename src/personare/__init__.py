@@ -13,13 +13,16 @@ __version__ = "0.2.0"
 _NAMES = {
     **dict.fromkeys(
         (
-            *("read_audio", "write_audio", "anonymize", "read_corpus", "anonymize_corpus", "AnonymizedCorpus"),
+            *("read_audio", "write_audio", "anonymize", "read_corpus", "anonymize_corpus"),
             *("evaluate", "infer", "run_study", "embed", "CorpusWarning"),
-            *("register_anonymizer", "register_embedder", "register_scorer", "register_listener", "register_metric"),
         ),
         "personare.api",
     ),
-    **dict.fromkeys(("Findings", "Results"), "personare.results"),
+    **dict.fromkeys(
+        ("register_anonymizer", "register_embedder", "register_scorer", "register_listener", "register_metric"),
+        "personare.api",
+    ),
+    **dict.fromkeys(("AnonymizedCorpus", "Findings", "Results"), "personare.api"),
     **dict.fromkeys(("Estimate", "Finding", "MetricCard"), "personare.core.findings"),
     "Audio": "personare.core.audio",
     "Corpus": "personare.core.tables",
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from personare import metrics as metrics
     from personare.api import AnonymizedCorpus as AnonymizedCorpus
     from personare.api import CorpusWarning as CorpusWarning
+    from personare.api import Findings as Findings
+    from personare.api import Results as Results
     from personare.api import anonymize as anonymize
     from personare.api import anonymize_corpus as anonymize_corpus
     from personare.api import embed as embed
@@ -57,8 +62,6 @@ if TYPE_CHECKING:
     from personare.core.tables import Corpus as Corpus
     from personare.core.tables import Embeddings as Embeddings
     from personare.core.utterances import Utterance as Utterance
-    from personare.results import Findings as Findings
-    from personare.results import Results as Results
 
 __all__ = ["__version__", *_MODULES, *_NAMES]  # noqa: PLE0604 - names of a table
 

@@ -11,7 +11,7 @@ from personare.cli import show
 from personare.cli.study_progress import StudyProgress
 
 if TYPE_CHECKING:
-    from personare.results import Results
+    from personare.api.results import Results
 
 ORIGINAL = typer.Argument(..., metavar="ORIG", help="The original corpus.")
 ANONYMIZED = typer.Argument(..., metavar="ANON", help="The same corpus after anonymization, by this tool or another.")

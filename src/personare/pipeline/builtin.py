@@ -13,6 +13,11 @@ from typing import Any
 
 from personare.attackers.knowledge import Knowledge, knowledge
 from personare.core.errors import ConfigError
+from personare.core.tables import Corpus
+from personare.corpora import read_corpus
+from personare.engine import Engine
+from personare.pipeline.folder import STAGES
+from personare.pipeline.jobs.guess_attributes import with_guesses
 from personare.pipeline.recipe import read_recipe
 from personare.pipeline.resolve import GIVEN, METHOD
 from personare.pipeline.study import ORIGINAL, AttackerChoice, CorpusChoice, ListenerChoice, Study
@@ -41,6 +46,7 @@ class GivenSpeechChoice:
     level: str = "speaker"
     train: Path | None = None
     own_train: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -80,6 +86,51 @@ class GivenSpeechChoice:
         return ""
 
 
+def given_speech(
+    original: Path | Corpus,
+    anonymized: Path | Corpus,
+    *,
+    folder: Path,
+    engine: Engine,
+    train: Path | Corpus | None = None,
+    key: Path | None = None,
+    method: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    level: str = "speaker",
+    guess: Sequence[str] = (),
+) -> GivenSpeechChoice:
+    """Name both corpora by path; those in memory, or with guessed columns, are listed in the run ``folder``.
+
+    ``guess`` are attributes (gender, age_group) that are guessed by machine where nobody noted them.
+    """
+    source = original if isinstance(original, Corpus) else read_corpus(original).corpus
+    parts = set(source.frame["part"].drop_nulls()) if "part" in source.frame.columns else set()
+    notes: list[str] = []
+    if guess:
+        guesses = with_guesses(source.frame, engine=engine, kinds=tuple(guess))
+        original = Corpus(guesses.frame)
+        notes = [*guesses.notes, *(f"{speaker}: {reason}" for speaker, reason in guesses.failures)]
+    return GivenSpeechChoice(
+        _listed(original, folder, "original"),
+        _listed(anonymized, folder, "anonymized"),
+        key,
+        method,
+        parameters,
+        level,
+        None if train is None else _listed(train, folder, "train"),
+        "train" in parts,
+        tuple(notes),
+    )
+
+
+def _listed(corpus: Path | Corpus, folder: Path, name: str) -> Path:
+    if isinstance(corpus, Path):
+        return corpus
+    place = folder / STAGES / "corpora" / f"{name}.parquet"
+    corpus.save(place)
+    return place
+
+
 def evaluation(
     speech: GivenSpeechChoice,
     *,
@@ -111,7 +162,7 @@ def evaluation(
         skip_impossible=True,
         seed=seed,
         clips=clips,
-        notes=" ".join(notes),
+        notes=" ".join([*notes, *speech.notes]),
     )
 
 

@@ -11,6 +11,7 @@ from personare.attackers.knowledge import Knowledge
 from personare.core.errors import PersonareError, did_you_mean
 from personare.core.weights import files_of
 from personare.pipeline.check_speech import speech_notes, speech_problems
+from personare.pipeline.given import read_study_corpus
 from personare.pipeline.measures import (
     expand_metrics,
     listener_metrics,
@@ -159,8 +160,6 @@ def _bound_problems(study: Study) -> Iterator[str]:
 def _corpus(
     study: Study, label: str, stages: Path, anonymizers: list[ResolvedAnonymizer]
 ) -> tuple[StudyCorpus | None, list[str]]:
-    from personare.pipeline.run import read_study_corpus
-
     kept = {one.label: study.anonymizers[one.label] for one in anonymizers}
     if not kept:
         corpus, problems = tried(lambda: study_corpus(label, study, stages=stages))

@@ -6,22 +6,23 @@ Only the key's owner can tell for a folder whose names are tokens; tools that ke
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from personare.core.errors import CorpusError
+from personare.core.errors import ConfigError, CorpusError
 from personare.core.seeding import Key, load_key
 from personare.corpora import read_corpus
 from personare.engine import Result
 from personare.pipeline.jobs.anonymize import private_folder
 from personare.pipeline.recipe import Recipe, tokens_of
-from personare.pipeline.resolve import GivenFolder
-from personare.pipeline.speech import FileDigests, content_of
+from personare.pipeline.resolve import GivenFolder, ResolvedAnonymizer
+from personare.pipeline.speech import FileDigests, StudyCorpus, content_of, study_corpus
 from personare.pipeline.store import Failures, Stage, Store
+from personare.pipeline.study import Study
 
 MISSING = "has no anonymized counterpart"
 
@@ -52,6 +53,33 @@ def pair_given(frame: pl.DataFrame, given: GivenFolder, recipe: Recipe | None) -
         hint = "is it the right key?" if key else "name the key with --key (it is in the folder ending in -private)"
         raise CorpusError(f"{given.folder}: no anonymized utterance can be paired with an original; {hint}")
     return GivenSpeech(paired, len(files) - len(paired), key)
+
+
+def read_study_corpus(
+    label: str, study: Study, anonymizers: Sequence[ResolvedAnonymizer], *, stages: Path
+) -> StudyCorpus:
+    """Read one corpus; where its anonymized speech is given, only people who are in it are attacked."""
+    given = [one for one in anonymizers if one.given is not None]
+    choice = study.corpora[label]
+    if not given:
+        return study_corpus(label, study, stages=stages)
+    if choice.path is None:
+        raise ConfigError("anonymized speech is given, so that its originals must be named with path; none is invented")
+    frame = read_corpus(choice.path, layout=choice.layout).corpus.frame
+    attacked: set[str] = set()
+    notes: list[str] = []
+    for one in given:
+        assert one.given is not None
+        speech = pair_given(frame, one.given, one.recipe)
+        attacked |= set(frame.filter(pl.col("utterance").is_in(list(speech.files)))["speaker"])
+        if speech.unpaired:
+            notes.append(f"{one.label}: {speech.unpaired} anonymized utterances have no original and are not used")
+        if one.recipe is None:
+            notes.append(
+                f"{one.label}: nobody says how it was made, so that no attacker can anonymize as its owner did"
+            )
+    corpus = study_corpus(label, study, stages=stages, attacked=sorted(attacked))
+    return replace(corpus, notes=(*corpus.notes, *notes))
 
 
 def _key(given: GivenFolder) -> Key | None:

@@ -1,4 +1,4 @@
-"""Reading a study file with patience: every wrong key and value is named, not only the first."""
+"""Study files: every wrong key and value is named, not only the first; and a study can be written as a file."""
 
 from __future__ import annotations
 
@@ -63,3 +63,26 @@ def _problem(value: Any, hint: Any, where: str) -> Iterator[str]:
     except ConfigError as error:
         line = str(error)
         yield line if line.startswith(where) else f"{where}: {line}"
+
+
+def study_text(study: Study) -> str:
+    """Write a study as the YAML file that would give it: what differs from the defaults, paths as text."""
+    import yaml
+
+    return yaml.safe_dump(_plain(study), sort_keys=False, allow_unicode=True)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kept = {}
+        for each in dataclasses.fields(value):
+            given = getattr(value, each.name)
+            default = each.default_factory() if callable(each.default_factory) else each.default
+            if given != default or each.default is each.default_factory is dataclasses.MISSING:
+                kept[each.name] = _plain(given)
+        return kept
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, Path) else value

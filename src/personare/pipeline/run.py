@@ -5,23 +5,22 @@ from __future__ import annotations
 import datetime
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from personare.core.errors import ConfigError, CorpusError, TargetError
+from personare.core.errors import ConfigError, CorpusError, StudyError, TargetError
 from personare.core.files import write_text
 from personare.core.weights import files_of
-from personare.corpora import read_corpus
-from personare.engine import Engine, Result
+from personare.engine import Engine, Result, engine_for
+from personare.pipeline.check import check_study
 from personare.pipeline.folder import STAGES, RunFolder, write_folder
-from personare.pipeline.given import pair_given
+from personare.pipeline.given import read_study_corpus
 from personare.pipeline.graph import Graph
 from personare.pipeline.jobs.voices import make_voices
-from personare.pipeline.resolve import ResolvedAnonymizer, resolve_anonymizers
-from personare.pipeline.speech import FileDigests, StudyCorpus, study_corpus, with_digests
+from personare.pipeline.read import study_text
+from personare.pipeline.resolve import resolve_anonymizers
+from personare.pipeline.speech import FileDigests, StudyCorpus, with_digests
 from personare.pipeline.store import Failures, Store
 from personare.pipeline.study import Study
 from personare.pipeline.waves import Job, Watcher, run_wave
@@ -63,31 +62,32 @@ def read_corpora(study: Study, home: Path, store: Store) -> dict[str, StudyCorpu
     return corpora
 
 
-def read_study_corpus(
-    label: str, study: Study, anonymizers: Sequence[ResolvedAnonymizer], *, stages: Path
-) -> StudyCorpus:
-    """Read one corpus; where its anonymized speech is given, only people who are in it are attacked."""
-    given = [one for one in anonymizers if one.given is not None]
-    choice = study.corpora[label]
-    if not given:
-        return study_corpus(label, study, stages=stages)
-    if choice.path is None:
-        raise ConfigError("anonymized speech is given, so that its originals must be named with path; none is invented")
-    frame = read_corpus(choice.path, layout=choice.layout).corpus.frame
-    attacked: set[str] = set()
-    notes: list[str] = []
-    for one in given:
-        assert one.given is not None
-        speech = pair_given(frame, one.given, one.recipe)
-        attacked |= set(frame.filter(pl.col("utterance").is_in(list(speech.files)))["speaker"])
-        if speech.unpaired:
-            notes.append(f"{one.label}: {speech.unpaired} anonymized utterances have no original and are not used")
-        if one.recipe is None:
-            notes.append(
-                f"{one.label}: nobody says how it was made, so that no attacker can anonymize as its owner did"
-            )
-    corpus = study_corpus(label, study, stages=stages, attacked=sorted(attacked))
-    return replace(corpus, notes=(*corpus.notes, *notes))
+def checked_run(
+    study: Study,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    engine: Engine | None = None,
+    watch: Watcher | None = None,
+    resume: bool = True,
+    home: Path | None = None,
+    written: str | None = None,
+) -> Ran:
+    """Check a study, then run it; every problem is named before any work is done."""
+    home = home or Path.cwd()
+    open_folder(folder, resume=resume)
+    checked = check_study(study, folder / STAGES, home=home)
+    if checked.problems:
+        raise StudyError(checked.problems)
+    return run_study(
+        study,
+        folder,
+        engine=engine or engine_for(jobs),
+        written=study_text(study) if written is None else written,
+        home=home,
+        resume=resume,
+        watch=watch,
+    )
 
 
 def run_study(

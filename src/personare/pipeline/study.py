@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -230,29 +229,6 @@ class Study:
         if isinstance(self.listeners, Mapping):
             return dict(self.listeners)
         return {name: ListenerChoice(name) for name in self.listeners}
-
-
-def study_text(study: Study) -> str:
-    """Write a study as the YAML file that would give it: what differs from the defaults, paths as text."""
-    import yaml
-
-    return yaml.safe_dump(_plain(study), sort_keys=False, allow_unicode=True)
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        kept = {}
-        for each in dataclasses.fields(value):
-            given = getattr(value, each.name)
-            default = each.default_factory() if callable(each.default_factory) else each.default
-            if given != default or each.default is each.default_factory is dataclasses.MISSING:
-                kept[each.name] = _plain(given)
-        return kept
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return str(value) if isinstance(value, Path) else value
 
 
 def read_study(path: Path) -> Study:

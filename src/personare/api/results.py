@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from personare.core.errors import UnknownNameError, did_you_mean
 from personare.core.findings import Finding
+from personare.core.tables import Corpus
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,6 +143,50 @@ class Results(Findings):
                 worst = sorted(rows, key=lambda row: (-row[1], row[0]))[:most]
                 exposed[str(artefact.conditions["attacker"])] = worst
         return exposed
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymizedCorpus:
+    """A folder of anonymized speech: what was done, and where everything lies.
+
+    Parameters
+    ----------
+    folder : may be given away; private : must stay (key, settings, failures, which name source files).
+    done, kept, failed : utterances that are there, those of them that an earlier run had made, and those that failed.
+    speech_s, wall_s : seconds of speech anonymized now, and the time it took.
+    unexplained : audio in the folder that no utterance of the corpus explains.
+    """
+
+    folder: Path
+    private: Path
+    method: str
+    done: int
+    kept: int
+    failed: int
+    speech_s: float
+    wall_s: float
+    failures: tuple[tuple[str, str], ...] = field(repr=False)
+    unexplained: int = 0
+
+    @property
+    def corpus(self) -> Corpus:
+        """The anonymized speech."""
+        from personare.corpora import read_corpus
+
+        return read_corpus(self.folder).corpus
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain values."""
+        return {**self.__dict__, "folder": str(self.folder), "private": str(self.private)}
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Lay out one row for a table."""
+        factor = f"{self.wall_s / self.speech_s:.4f}" if self.speech_s else "-"
+        cells = [str(self.done), str(self.kept), str(self.failed), f"{self.speech_s / 3600:.3f}", factor]
+        return ["done", "kept from before", "failed", "hours", "real-time factor"], [cells]
+
+    def __str__(self) -> str:
+        return f"{self.method} -> {self.folder}\n{plain_table(*self.rows())}"
 
 
 def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
