@@ -22,8 +22,10 @@ from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Engine, Here, Pool, shard_of
+from personare.pipeline.given import pair_given
 from personare.pipeline.jobs.anonymize import Summary, anonymize, private_folder
 from personare.pipeline.recipe import Recipe, read_recipe, rehearse
+from personare.pipeline.resolve import GivenFolder
 
 RANDOM = Recipe("mcadams", {"alpha": [0.5, 0.9]})
 SPEAKERS = ("anna", "bela", "cora", "dirk")
@@ -189,16 +191,19 @@ def test_originals_and_anonymized_pair_only_with_the_key(small_corpus: Path, tmp
     target = tmp_path / "out"
     run(small_corpus, target)
     original, hidden = read_corpus(small_corpus).corpus, read_corpus(target).corpus
-    pairs = pair_folders(original, hidden, target)
-    assert len(pairs.frame) == 16 and not pairs.missing and not pairs.strangers
-    text = {row["anonymized"]: row["text"] for row in pairs.frame.iter_rows(named=True)}
+    pairs = pair_given(original.frame, GivenFolder(target))
+    assert len(pairs.files) == 16 and not pairs.unpaired and pairs.key is not None
+    text = {str(pairs.files[u]): t for u, t in original.frame.select("utterance", "text").iter_rows()}
     assert all(text[a] == t for a, t in hidden.frame.select("audio", "text").iter_rows())
+    (target / "anonymization.json").unlink()
+    again = pair_given(original.frame, GivenFolder(target))
+    assert again.files == pairs.files, "the key alone tells who is who, also where the card is lost"
+    (tmp_path / "other.key").write_text(Key.new().secret.hex())
     with pytest.raises(CorpusError, match="is it the right key"):
-        pair(original, hidden, recipe=read_recipe(target), key=Key.new())
+        pair_given(original.frame, GivenFolder(target, tmp_path / "other.key"))
     shutil.rmtree(private_folder(target))
-    assert key_for(target, None) is None
     with pytest.raises(CorpusError, match="name the key with --key"):
-        pair_folders(original, hidden, target)
+        pair_given(original.frame, GivenFolder(target))
 
 
 def test_missing_and_strange_utterances_are_counted(small_corpus: Path, tmp_path: Path) -> None:
@@ -206,8 +211,10 @@ def test_missing_and_strange_utterances_are_counted(small_corpus: Path, tmp_path
     run(small_corpus, tmp_path / "out", names="keep")
     hidden = Corpus(read_corpus(tmp_path / "out").corpus.frame.filter(pl.col("utterance") != "anna-0"))
     without = Corpus(original.frame.filter(pl.col("utterance") != "bela-1"))
-    pairs = pair(without, hidden, recipe=None, key=None)
-    assert pairs.missing == ("anna-0",) and pairs.strangers == 1 and len(pairs.frame) == 14
+    hidden.save(tmp_path / "some" / "manifest.parquet")
+    pairs = pair_given(without.frame, GivenFolder(tmp_path / "some"))
+    assert set(without.frame["utterance"]) - set(pairs.files) == {"anna-0"} and pairs.unpaired == 1
+    assert len(pairs.files) == 14 and pairs.key is None
 
 
 def test_the_card_says_how_and_nothing_else(small_corpus: Path, tmp_path: Path) -> None:
@@ -285,5 +292,6 @@ def test_names_with_folders_can_be_kept(tmp_path: Path) -> None:
 def test_segments_in_the_anonymized_corpus_are_refused(small_corpus: Path, tmp_path: Path) -> None:
     original = read_corpus(small_corpus).corpus
     cut = Corpus(original.frame.with_columns(start_s=pl.lit(0.0), end_s=pl.lit(0.5)))
+    cut.save(tmp_path / "cut" / "manifest.parquet")
     with pytest.raises(CorpusError, match="one file per utterance"):
-        pair(original, cut, recipe=None, key=None)
+        pair_given(original.frame, GivenFolder(tmp_path / "cut"))

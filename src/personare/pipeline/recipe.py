@@ -52,10 +52,15 @@ class Recipe:
         return (speaker,) if self.level == "speaker" else (speaker, utterance)
 
 
+def utterance_token(key: Key, speaker: str, utterance: str) -> str:
+    """Give the new name of an utterance, which the key alone tells, however it was anonymized."""
+    return token_for(key, "utterance", speaker, utterance)
+
+
 def tokens_of(key: Key, recipe: Recipe, speaker: str, utterance: str) -> tuple[str, str]:
     """Give the new names of an utterance and its speaker; at utterance level no name says who belongs together."""
     return (
-        token_for(key, "utterance", speaker, utterance),
+        utterance_token(key, speaker, utterance),
         token_for(key, "speaker", *recipe.names_of(speaker, utterance), digits=12),
     )
 
