@@ -18,7 +18,7 @@ from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Here
 from personare.pipeline.jobs.anonymize import anonymize
-from personare.pipeline.jobs.guess_attributes import labels_of, predicted_counts, with_guesses
+from personare.pipeline.jobs.guess_attributes import gender_notes, labels_of, predicted_counts, with_guesses
 from personare.pipeline.recipe import Recipe
 
 pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
@@ -99,8 +99,15 @@ def test_corpus_info_counts_guesses_apart(small_corpus: Path) -> None:
 
 def test_an_evaluation_says_that_genders_are_predicted(small_corpus: Path) -> None:
     frame = with_guesses(frame_of(small_corpus).drop("gender"), engine=Here()).frame
-    notes = list(_notes(Pairs(frame, (), 0), [], None, (1,), ()))
-    assert any("Genders of 4 speakers are predicted" in note for note in notes)
+    assert any("Genders of 4 speakers are predicted" in note for note in gender_notes(frame))
+    as_text = frame.with_columns(pl.col("gender_predicted").cast(pl.String))  # as a .tsv has it
+    assert list(gender_notes(as_text)) == list(gender_notes(frame))
+    noted = frame_of(small_corpus)
+    assert [*gender_notes(noted)] == [n for n in gender_notes(frame) if "predicted" not in n]
+    nobody = noted.with_columns(gender=pl.lit(None, dtype=pl.String))
+    assert [*gender_notes(nobody)] == ["Genders are unknown: all speakers were compared with all."]
+    some = noted.with_columns(pl.when(pl.col("speaker") == "anna").then(None).otherwise("gender").alias("gender"))
+    assert any("The gender of 1 speakers is not noted" in note for note in gender_notes(some))
 
 
 @pytest.mark.models
