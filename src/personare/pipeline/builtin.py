@@ -36,6 +36,7 @@ class GivenSpeechChoice:
     original, anonymized : two corpora; key : what pairs their names, where it is not beside the anonymized one.
     method, parameters, level : how it was made, where the folder does not say.
     train : speech of other people to learn from; own_train : whether the original corpus has a part for that.
+    name : what the corpus is called, by its file or folder without; notes : what a reader must know about it.
     """
 
     original: Path
@@ -46,6 +47,7 @@ class GivenSpeechChoice:
     level: str = "speaker"
     train: Path | None = None
     own_train: bool = False
+    name: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -71,7 +73,7 @@ class GivenSpeechChoice:
         """The corpus, as a study says it."""
         train = None if self.train is None else self.train.resolve()
         choice = CorpusChoice(path=self.original.resolve(), train_path=train, one_sided="drop")
-        name = self.original.resolve().stem
+        name = self.name or self.original.resolve().stem
         if split == "trial":
             choice = replace(choice, split="trial", one_sided="keep")
         return {name or "corpus": choice}
@@ -104,12 +106,15 @@ def given_speech(
     ``guess`` are attributes (gender, age_group) that are guessed by machine where nobody noted them.
     """
     source = original if isinstance(original, Corpus) else read_corpus(original).corpus
+    name = "corpus" if isinstance(original, Corpus) else original.resolve().stem
     parts = set(source.frame["part"].drop_nulls()) if "part" in source.frame.columns else set()
     notes: list[str] = []
     if guess:
         guesses = with_guesses(source.frame, engine=engine, kinds=tuple(guess))
         original = Corpus(guesses.frame)
-        notes = [*guesses.notes, *(f"{speaker}: {reason}" for speaker, reason in guesses.failures)]
+        notes = guesses.notes
+        if guesses.failures:
+            notes.append(f"For {len(guesses.failures)} speakers nothing could be guessed: no voice was found in them.")
     return GivenSpeechChoice(
         _listed(original, folder, "original"),
         _listed(anonymized, folder, "anonymized"),
@@ -119,6 +124,7 @@ def given_speech(
         level,
         None if train is None else _listed(train, folder, "train"),
         "train" in parts,
+        name,
         tuple(notes),
     )
 
@@ -147,10 +153,10 @@ def evaluation(
     ``only_possible`` leaves out, and notes, attackers who cannot be played on this speech; so do the default attackers.
     """
     choices = _choices(ATTACKERS if attackers is None else attackers, embedder)
-    notes = []
+    notes = list(speech.notes)
     if only_possible or attackers is None:
         why = {label: speech.cannot(knowledge(choice.knowledge)) for label, choice in choices.items()}
-        notes = [f"The {label} attacker was not played: {reason}." for label, reason in why.items() if reason]
+        notes += [f"The {label} attacker was not played: {reason}." for label, reason in why.items() if reason]
         choices = {label: choice for label, choice in choices.items() if not why[label]}
     return Study(
         title="How well are these voices hidden?",
@@ -162,7 +168,7 @@ def evaluation(
         skip_impossible=True,
         seed=seed,
         clips=clips,
-        notes=" ".join([*notes, *speech.notes]),
+        notes=" ".join(notes),
     )
 
 
