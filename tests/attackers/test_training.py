@@ -132,27 +132,6 @@ def test_a_trained_ear_refuses_its_teachers(hummers: Corpus, tmp_path: Path) -> 
     assert b"p0" not in ear.path.read_bytes().split(b"speakers", 1)[1], "speakers are named by tokens"
 
 
-def test_an_evaluation_with_an_ear_that_knows_the_speakers_is_refused(hummers: Corpus, tmp_path: Path) -> None:
-    from personare.pipeline.pairing import Pairs
-
-    from personare.attackers.knowledge import Knowledge
-    from personare.engine import engine_for
-    from personare.pipeline import old_evaluate as evaluate
-    from personare.pipeline import old_knowledge as knowledge
-
-    course = _course(hummers, dataclasses.replace(TINY, plan=Plan(steps=1, judge_every=1)))
-    list(course.learn(tmp_path))
-    ear = f"trained:{course.finish(tmp_path).model}"
-    pairs = Pairs(hummers.frame.with_columns(anonymized=pl.col("audio")), (), 0)
-    with pytest.raises(LeakError, match="7 trial speakers"):
-        evaluate.evaluate(pairs, recipe=None, engine=engine_for(1), embedder=ear)
-    with pytest.raises(LeakError, match="7 trial speakers"):
-        knowledge.plan(pairs, [Knowledge.ORIGINAL], recipe=None, embedder=ear)
-    others = Pairs(pairs.frame.filter(pl.col("part") == "eval"), (), 0)
-    found = evaluate.evaluate(others, recipe=None, engine=engine_for(1), embedder=ear)
-    assert found.failures == () and found.facts["embedder"].startswith("trained-")
-
-
 def test_a_head_can_be_aimed_at_the_speakers_a_network_already_knows(hummers: Corpus) -> None:
     course = _course(hummers)
     aim_head(course.ear)

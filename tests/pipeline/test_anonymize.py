@@ -13,7 +13,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 import soundfile
-from personare.pipeline.pairing import key_for, pair, pair_folders
 
 from conftest import hum
 from personare.core.audio import read_channels, write

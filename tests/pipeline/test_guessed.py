@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from personare.pipeline.old_evaluate import _notes
-from personare.pipeline.pairing import Pairs
 from typer.testing import CliRunner
 
 from personare.cli import app

@@ -78,7 +78,7 @@ def study_file(speech: Speech, name: str, **changes: object) -> Path:
 
 
 def test_the_numbers_are_worth_comparing(evaluated: dict[Question, Answer]) -> None:
-    """Every attacker is measured at both L, by both metrics; most numbers are neither 0 nor 1, with proper intervals."""
+    """Every attacker is measured at both L, by both metrics; most numbers are neither 0 nor 1."""
     asked = {(metric, level, length) for metric, _, level, _, length, _, _ in evaluated}
     assert asked == {(m, k, n) for m in ("eer", "linkability") for k in LEVELS for n in LENGTHS}
     inside = [answer for answer in evaluated.values() if 0 < answer[0] < 1 and answer[1] < answer[0] < answer[2]]
