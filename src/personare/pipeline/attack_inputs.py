@@ -18,6 +18,7 @@ from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Heard, Split
 from personare.attackers.trained import taught_by
 from personare.core.embedding_files import read_embeddings
+from personare.core.errors import MetricError
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.metrics.privacy.conversations import conversations
@@ -34,7 +35,9 @@ class VectorFile:
     disguise: tuple[str, str] | None = None
 
     def read(self) -> Heard:
-        """Read them."""
+        """Read them; there is no file where nothing could be embedded."""
+        if not self.path.is_file():
+            raise MetricError("none of the speech could be embedded; see failures.tsv")
         return Heard(read_embeddings(self.path), None if self.disguise is None else Disguise(*self.disguise))
 
 

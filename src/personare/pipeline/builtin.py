@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from personare.attackers.knowledge import Knowledge, knowledge
+from personare.attackers.trained import taught_by
 from personare.core.errors import ConfigError
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
@@ -78,12 +79,15 @@ class GivenSpeechChoice:
             choice = replace(choice, split="trial", one_sided="keep")
         return {name or "corpus": choice}
 
-    def cannot(self, level: Knowledge) -> str:
+    def cannot(self, level: Knowledge, embedder: str) -> str:
         """Say why an attacker cannot be played on this speech; nothing where they can."""
         known = self.method is not None or read_recipe(self.anonymized) is not None
+        learnt = taught_by(embedder) is not None
         if (level.enroll == "anonymized" or level.trained_on == "same system") and not known:
             return "the method is unknown (no anonymization.json in the folder); name it with --method"
-        if level.needs_training and self.train is None and not self.own_train:
+        if learnt and level.trial == "anonymized" and not level.needs_training:
+            return "its embedder has learnt from anonymized speech, so that it is informed"
+        if level.needs_training and self.train is None and not self.own_train and not learnt:
             return "there is no speech of other people to learn from; name it with --train"
         return ""
 
@@ -155,7 +159,7 @@ def evaluation(
     choices = _choices(ATTACKERS if attackers is None else attackers, embedder)
     notes = list(speech.notes)
     if only_possible or attackers is None:
-        why = {label: speech.cannot(knowledge(choice.knowledge)) for label, choice in choices.items()}
+        why = {label: speech.cannot(knowledge(one.knowledge), one.embedder) for label, one in choices.items()}
         notes += [f"The {label} attacker was not played: {reason}." for label, reason in why.items() if reason]
         choices = {label: choice for label, choice in choices.items() if not why[label]}
     return Study(
