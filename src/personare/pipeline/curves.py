@@ -68,12 +68,6 @@ def link_curves(
     seed: int = 1,
 ) -> RiskCurves:
     """Measure linkability for each attacker and L; with ``populations``, forecast it for so many people too."""
-    for name, pair in pairs.items():
-        enrolled = len(set(pair.enroll.speakers))
-        for size in sizes:
-            if not 1 <= size <= enrolled:
-                rule = f"N' must be a whole number within 1..{enrolled}, the enrolled speakers"
-                raise MetricError(f"{name}: {rule}; got {size}")
     metrics = ("linkability", FORECAST) if populations else ("linkability",)
     question = LinkabilityMeasure(metrics, 1, {}, tuple(sizes), tuple(populations), paper)
     return _curves(pairs, [replace(question, length=length) for length in lengths], tests=1, seed=seed)
