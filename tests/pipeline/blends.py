@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +32,22 @@ def blend(speaker: int, utterance: int) -> Audio:
 
 
 def write_blends(
-    folder: Path, *, attacked: int = 8, enrolment: int = 3, trial: int = 6, train: int = 3, parts: bool = True
+    folder: Path,
+    *,
+    attacked: int = 8,
+    enrolment: int = 3,
+    trial: int = 6,
+    train: int = 3,
+    parts: bool = True,
+    names: Sequence[str] = (),
 ) -> Path:
     """Write the voices: so many enrolment and trial utterances of the attacked, ``train`` others with three each.
 
-    Without ``parts`` the manifest does not say which utterance is for what.
+    Without ``parts`` the manifest does not say which utterance is for what; ``names`` are s00, s01, ... without.
     """
     rows = []
     for s in range(attacked + train):
-        name = f"s{s:02d}"
+        name = names[s] if names else f"s{s:02d}"
         for u in range(enrolment + trial if s < attacked else 3):
             path = folder / name / f"{name}-{u}.wav"
             write(path, blend(s, u))
