@@ -84,3 +84,16 @@ def answers_in(folder: Path) -> dict[Question, Answer]:
     from personare.reports.run import read_run
 
     return answers(read_run(folder).findings)
+
+
+def noted(model: Path, target: Path, **notes: str) -> Path:
+    """Copy a model file with other notes in it: an entry that is appended to the bytes of a protobuf replaces."""
+
+    def field(tag: int, content: bytes) -> bytes:
+        length = len(content)
+        size = bytes([length]) if length < 128 else bytes([length & 127 | 128, length >> 7])
+        return bytes([tag << 3 | 2]) + size + content
+
+    entries = [field(14, field(1, name.encode()) + field(2, value.encode())) for name, value in notes.items()]
+    target.write_bytes(model.read_bytes() + b"".join(entries))
+    return target

@@ -251,9 +251,9 @@ def test_what_an_attacker_lacks_is_one_line(place: Path) -> None:
     with pytest.raises(PersonareError, match="there are 1 speakers; at least 2 must be left to be attacked"):
         pn.evaluate(one, place / "kept", embedder=f"trained:{place / 'ear.onnx'}")
     with pytest.raises(UnknownNameError, match="did you mean 'linkability'"):
-        pn.evaluate(
-            place / "corpus", place / "kept", embedder=f"trained:{place / 'ear.onnx'}", attackers=["ignorant"]
-        )["linkabilty"]
+        pn.evaluate(place / "corpus", place / "kept", embedder=f"trained:{place / 'ear.onnx'}", attackers=["ignorant"])[
+            "linkabilty"
+        ]
 
 
 def test_speech_that_cannot_be_embedded_is_named_and_counted(place: Path) -> None:

@@ -142,6 +142,9 @@ class Graph:
             if who.similar is not None and who.similar.system == anonymizer.system:
                 continue  # semi-informed means another system
             attacker = who.against(anonymizer)
+            if attacker is not who and not self._learns_from_speech(corpus, attacker.attacker.embedder):
+                plain = replace(attacker.attacker, scorer="cosine", as_norm=0)  # as the attacker compares, too
+                attacker = replace(attacker, attacker=plain)
             if attacker is not who and any(_same(attacker, one) for one in self.attackers):
                 continue  # an attacker of unprotected speech is asked for by name, and would do just the same
             labels = {
