@@ -39,9 +39,9 @@ def test_the_order_of_rows_changes_nothing_and_the_seed_something() -> None:
     order = np.random.default_rng(5).permutation(len(ONE.test.ids))
     shuffled = VectorPair(ONE.test.rows(order), ONE.enroll.rows(order))
     for curves, how in ((link_curves, {"paper": True}), (single_out_curves, PROTOCOL)):
-        first = curves({"one": ONE}, lengths=[1, 2], **how)  # type: ignore[operator]
-        assert curves({"one": shuffled}, lengths=[1, 2], **how) == first  # type: ignore[operator]
-        assert curves({"one": ONE}, lengths=[1, 2], seed=2, **how).findings != first.findings  # type: ignore[operator]
+        first = curves({"one": ONE}, lengths=[1, 2], **how)
+        assert curves({"one": shuffled}, lengths=[1, 2], **how) == first
+        assert curves({"one": ONE}, lengths=[1, 2], seed=2, **how).findings != first.findings
 
 
 def test_the_papers_sampling_is_one_test_each_and_another_number() -> None:
