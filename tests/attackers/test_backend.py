@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -129,7 +129,6 @@ def test_calibration_finds_the_llr_of_two_bell_curves() -> None:
     assert line(np.array([7.0]))[0] == pytest.approx(0, abs=0.03)
 
 
-@settings(deadline=None)  # a busy machine is no wrong answer
 @given(a=st.floats(0.01, 100), b=st.floats(-50, 50))
 def test_calibration_does_not_care_about_scale(a: float, b: float) -> None:
     rng = np.random.default_rng(3)

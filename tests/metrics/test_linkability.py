@@ -137,7 +137,7 @@ def test_risk_tells_who_is_linked() -> None:
 # laws
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 30))
 def test_order_names_and_lengths_of_vectors_change_nothing(seed: int, people: int, tests: int) -> None:
     test, owner, enroll, names = voices(seed, people=people, tests=tests)
@@ -153,7 +153,7 @@ def test_order_names_and_lengths_of_vectors_change_nothing(seed: int, people: in
     assert plain[order].tolist() == shuffled.tolist()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 30))
 def test_enrolling_more_people_never_links_more(seed: int, people: int, tests: int) -> None:
     test, owner, enroll, names = voices(seed, people=people, tests=tests)
@@ -165,7 +165,7 @@ def test_enrolling_more_people_never_links_more(seed: int, people: int, tests: i
     assert few.curve()[0] == pytest.approx(1.0)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(-5, 5), min_size=4, max_size=4), min_size=1, max_size=20), st.integers(0, 3))
 def test_monotone_maps_of_scores_change_nothing(rows: list[list[int]], column: int) -> None:
     scores = np.array(rows, dtype=float)

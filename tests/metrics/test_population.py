@@ -107,7 +107,7 @@ def test_few_beaten_tests_carry_no_further_than_the_data() -> None:
 # laws
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.floats(-0.5, 5.0), st.floats(0.3, 2.0), st.floats(-3.0, 3.0))
 def test_a_larger_population_never_links_more(mean: float, spread: float, skew: float) -> None:
     curve = BellCurve(mean, spread, skew)

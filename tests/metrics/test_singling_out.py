@@ -171,7 +171,7 @@ def test_the_control_takes_the_speakers_out_of_the_crowd() -> None:
 # laws
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_scale_and_names_change_nothing(seed: int) -> None:
     enroll, names, test, owner = crowd_with(seed, people=12, fewest=3)
