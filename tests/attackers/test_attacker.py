@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from personare.attackers import embedder
 from personare.attackers.attacker import Attacker
 from personare.attackers.backend import Backend
-from personare.attackers.scoring import TrialScores, score_all, unit_rows
+from personare.attackers.scoring import TrialScores, score_all
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.audio import read_mono
 from personare.core.errors import ConfigError, UnknownNameError
 from personare.core.findings import Estimate
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
+from personare.core.vectors import unit_rows
 from personare.engine import Pool
 from personare.metrics.intervals import speaker_bootstrap
 from personare.metrics.privacy.eer import eer_of_levels, rocch_eer

@@ -15,10 +15,11 @@ from personare.attackers.backend import Backend, lda_turn, wccn_turn
 from personare.attackers.calibration import fit_calibration
 from personare.attackers.choosing import choose_backend
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import TrialScores, cosine, score_all
+from personare.attackers.scoring import TrialScores, score_all
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
 from personare.core.tables import Embeddings
+from personare.core.vectors import cosine
 
 
 def _speech(prefix: str, seed: int, *, speakers: int, each: int, d: int = 20) -> Embeddings:

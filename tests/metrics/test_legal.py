@@ -83,3 +83,21 @@ def test_the_control_leaves_the_predicates_out_of_the_crowd() -> None:
     control = single_out_conversations(*enroll, *crowd, rng=np.random.default_rng(0), control=True, **options)
     assert attack.found.estimates[0].low > control.found.estimates[0].high
     assert (attack.found.speakers == control.found.speakers).all()
+
+
+def test_one_enrolment_rule_links_and_singles_out_alike_and_the_papers_raw_mean_is_an_option() -> None:
+    """A loud utterance must not outweigh the others: as the EER averages, so do link and single-out."""
+    test, enroll = utterances(1, people=30, each=8, noise=2.0), utterances(2, people=30, each=30, noise=2.0)
+    loudness = np.random.default_rng(3).choice([0.05, 20.0], (30 * 30, 1), p=[0.9, 0.1])
+    loud = (enroll[0] * loudness, enroll[1])
+
+    def values(enrolment: Any, *, single: bool, unit_first: bool = True) -> list[float]:
+        options: dict[str, Any] = {"length": 2, "rng": np.random.default_rng(0), "unit_first": unit_first}
+        if single:
+            run = single_out_conversations(enrolment[0], enrolment[1], test[0], test[1], **options)
+            return [e.value for e in run.found.estimates]
+        return [e.value for e in link_conversations(test[0], test[1], *enrolment, **options).found.estimates]
+
+    for single in (False, True):
+        assert values(loud, single=single) == values(enroll, single=single)
+        assert values(loud, single=single, unit_first=False) != values(loud, single=single)

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from conftest import hum
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import unit_rows
 from personare.cli import app
 from personare.core.audio import write
 from personare.core.errors import ConfigError, LeakError
 from personare.core.tables import Corpus
+from personare.core.vectors import unit_rows
 from personare.corpora import read_corpus
 from personare.engine import Here
 from personare.pipeline import old_knowledge as study

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from personare.attackers import embedder
-from personare.attackers.scoring import cosine
 from personare.core.audio import read_mono
 from personare.core.tables import Corpus
+from personare.core.vectors import cosine
 from personare.corpora.voices.plan import speaker
 from personare.engine import Pool
 from personare.listeners import listener

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import Learnt, Scorer, cosine
+from personare.attackers.scoring import Learnt, Scorer
 from personare.attackers.split import refuse_known
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

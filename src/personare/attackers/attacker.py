@@ -17,9 +17,10 @@ from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import Backend
 from personare.attackers.choosing import choose_backend
 from personare.attackers.knowledge import Knowledge, knowledge
-from personare.attackers.scoring import Scorer, TrialScores, cosine, enrolled, score_all
+from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all
 from personare.attackers.split import Split
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine
 
 _MATCHING_SEED = 29  # only picks which vectors a matching without pairs looks at
 

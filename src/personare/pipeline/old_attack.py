@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import Scorer, cosine
+from personare.attackers.scoring import Scorer
 from personare.core.findings import Finding
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
+from personare.core.vectors import cosine, unit_rows
 from personare.metrics.privacy import eer, linkability
-from personare.metrics.privacy.conversations import conversations, speaker_means
-from personare.metrics.privacy.vectors import target_columns, unit_rows
+from personare.metrics.privacy.conversations import conversations, enrolment_means
+from personare.metrics.privacy.vectors import target_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,13 +45,13 @@ def run_attack(
     scorer: Scorer = cosine,
 ) -> AttackOutcome:
     """Measure an attacker who compares each trial conversation with every enrolled speaker by ``scorer``."""
-    enrolled = speaker_means(enroll.vectors, enroll.speakers, unit_first=True)
+    enrolled = enrolment_means(enroll.vectors, enroll.speakers)
     names, vectors = [str(s) for s in enrolled.speakers], unit_rows(enrolled.vectors, dtype=np.float32)
     findings: list[Finding] = []
     linked: dict[str, float] = {}
     for length in lengths:
         rng = rng_for(key, "attack", attacker, str(length))
-        heard = conversations(trial.vectors, trial.speakers, length=length, rng=rng, unit_first=True)
+        heard = conversations(trial.vectors, trial.speakers, length=length, rng=rng)
         tests = heard.speakers.astype(str)
         scores = np.asarray(scorer(unit_rows(heard.vectors, dtype=np.float32), vectors))
         conditions: dict[str, str | int | float] = {"attacker": attacker, "L": length}

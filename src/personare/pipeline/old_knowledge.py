@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from personare.attackers.attacker import Attacker
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Split
 from personare.attackers.split import Heard as Known
 from personare.attackers.trained import refuse_teachers, taught_by
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, token_for
 from personare.core.tables import Corpus, Embeddings
+from personare.core.vectors import unit_rows
 from personare.engine import Engine
 from personare.pipeline.hearing import Heard, HearWork, Sound, hear
 from personare.pipeline.old_attack import AttackOutcome, run_attack

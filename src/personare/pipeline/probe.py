@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from personare.attackers.cache import embed_file
-from personare.attackers.scoring import cosine
 from personare.core.audio import write
 from personare.core.errors import PersonareError
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
+from personare.core.vectors import cosine
 from personare.corpora.voices.synthesizer import synthesize
 from personare.engine.result import line_of
 from personare.pipeline.graph import Graph

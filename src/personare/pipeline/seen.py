@@ -16,12 +16,13 @@ from personare.attackers.alignment import Alignment
 from personare.attackers.attacker import Attacker
 from personare.attackers.backend import FittedBackend
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import Scorer, cosine, unit_rows
+from personare.attackers.scoring import Scorer
 from personare.attackers.split import Disguise, Heard, Split
 from personare.attackers.trained import refuse_teachers, taught_by
 from personare.core.embedding_files import read_embeddings
 from personare.core.errors import ConfigError
 from personare.core.tables import Embeddings
+from personare.core.vectors import cosine, speaker_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,17 +99,13 @@ def together(draws: list[Heard]) -> Heard:
     """Give the mean of every utterance over several disguises, each scaled to length 1; one stays as it is."""
     if len(draws) == 1 or draws[0].disguise is None:
         return draws[0]
-    rows: dict[str, list[NDArray[np.float32]]] = {}
-    owner: dict[str, str] = {}
-    for part in (draw.embeddings for draw in draws):
-        owner |= dict(zip(part.ids, part.speakers, strict=True))
-        for utterance, vector in zip(part.ids, unit_rows(part.vectors), strict=True):
-            rows.setdefault(utterance, []).append(vector)
-    means = np.stack([np.mean(rows[name], axis=0) for name in sorted(rows)]).astype(np.float32)
-    names = tuple(sorted(rows))
+    parts = [draw.embeddings for draw in draws]
+    owner = {name: who for part in parts for name, who in zip(part.ids, part.speakers, strict=True)}
+    means = speaker_means(np.concatenate([part.vectors for part in parts]), [name for p in parts for name in p.ids])
+    names = tuple(means.speakers.tolist())
     more = tuple(draw.disguise.draw for draw in draws[1:] if draw.disguise is not None)
     disguise = Disguise(draws[0].disguise.system, draws[0].disguise.draw, more)
-    return Heard(Embeddings(names, tuple(owner[name] for name in names), means), disguise)
+    return Heard(Embeddings(names, tuple(owner[name] for name in names), means.vectors), disguise)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from personare.core.errors import MetricError
+from personare.core.vectors import unit_rows
 from personare.metrics.privacy.isolation import Outcome, fold_outcomes, highest
-from personare.metrics.privacy.vectors import unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -203,8 +203,8 @@ class _Block:
         found = self._folds(draw, columns, scores, rank)
         for row in np.flatnonzero(found.unsure):
             some = columns[row][real[row]]
-            exact = unit_rows(self.crowd.vectors[some], dtype=np.float64)
-            exact = (exact * unit_rows(self.people[row : row + 1], dtype=np.float64)).sum(axis=1)
+            exact = unit_rows(self.crowd.vectors[some])
+            exact = (exact * unit_rows(self.people[row : row + 1])).sum(axis=1)
             order = np.argsort(-exact, kind="stable")
             again = self._folds(draw, some[order][None], exact[order][None], rank[row : row + 1], margin=TIE)
             found.isolated[row], found.shallow[row] = again.isolated[0], again.shallow[0]

@@ -3,8 +3,10 @@
 Linkability (section 2.2): enrolment is the mean over all utterances of a speaker, a test the mean over L utterances.
 Singling Out (section 2.1): enrolment is the mean over 30 utterances of up to 495 speakers, and each person in the crowd
 has ten conversations of L utterances, or as many as there are, at least two.           [vauquier2025legal, section 3.4]
-Deviations: linkability tests every disjoint conversation of a speaker; ``paper=True`` tests one per speaker and draws
-five random enrolments, as the paper does. A speaker with fewer than 30 enrolment utterances is enrolled with all.
+Deviations: means are of unit vectors, the package's one rule; ``unit_first=False`` averages vectors as the embedder
+gives them, as the paper does, on both sides. Linkability tests every disjoint conversation of a speaker; ``paper=True``
+tests one per speaker and draws five random enrolments, as the paper does. A speaker with fewer than 30 enrolment
+utterances is enrolled with all.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.conversations import conversations, speaker_means
+from personare.metrics.privacy.conversations import conversations, enrolment_means
 from personare.metrics.privacy.linkability import PAPER_DRAWS, Linkability, linkability
 from personare.metrics.privacy.singling_out import (
     PAPER_ENROLMENT,
@@ -52,6 +54,7 @@ def link_conversations(
     rng: np.random.Generator,
     sizes: Sequence[int] | None = None,
     paper: bool = False,
+    unit_first: bool = True,
 ) -> LegalRun[Linkability]:
     """Measure linkability of conversations of ``length`` utterances; one row per utterance on both sides.
 
@@ -64,8 +67,9 @@ def link_conversations(
     known = np.isin(spoken, np.asarray(enroll_speakers))
     if not known.any():
         raise MetricError("no test speaker is enrolled; test and enrolment must share speakers under the same names")
-    people = speaker_means(enroll_vectors, enroll_speakers)
-    tests = conversations(heard[known], spoken[known], length=length, rng=rng, most=1 if paper else None)
+    people = enrolment_means(enroll_vectors, enroll_speakers, unit_first=unit_first)
+    most = 1 if paper else None
+    tests = conversations(heard[known], spoken[known], length=length, rng=rng, most=most, unit_first=unit_first)
     found = linkability(
         tests.vectors,
         tests.speakers,
@@ -92,12 +96,15 @@ def single_out_conversations(
     draws: int = PAPER_DRAWS,
     folds: int = PAPER_FOLDS,
     control: bool = False,
+    unit_first: bool = True,
 ) -> LegalRun[SinglingOut]:
     """Measure Singling Out with conversations of ``length`` utterances; one row per utterance on both sides.
 
     ``control`` takes the enrolled speakers out of the crowd: the attack on people who are not in the data.
     """
-    crowd = conversations(test_vectors, test_speakers, length=length, rng=rng, fewest=2, most=folds)
+    crowd = conversations(
+        test_vectors, test_speakers, length=length, rng=rng, fewest=2, most=folds, unit_first=unit_first
+    )
     voices, spoken = np.asarray(enroll_vectors), np.asarray(enroll_speakers)
     there = np.isin(spoken, crowd.speakers)
     if not there.any():
@@ -105,7 +112,7 @@ def single_out_conversations(
     names = np.unique(spoken[there])
     chosen = rng.permutation(names)[:predicates]
     rows = np.isin(spoken, chosen)
-    people = speaker_means(voices[rows], spoken[rows], most=PAPER_ENROLMENT, rng=rng)
+    people = enrolment_means(voices[rows], spoken[rows], most=PAPER_ENROLMENT, rng=rng, unit_first=unit_first)
     measure = singling_out_control if control else singling_out
     found = measure(
         people.vectors, people.speakers, crowd.vectors, crowd.speakers, sizes=sizes, draws=draws, folds=folds, rng=rng

@@ -21,7 +21,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
-from personare.metrics.privacy.speaker_means import rates_over_speakers
+from personare.metrics.privacy.speaker_rates import rates_over_speakers
 from personare.metrics.privacy.strangers import stranger_counts, stranger_counts_from_scores
 from personare.metrics.privacy.vectors import checked_speakers
 

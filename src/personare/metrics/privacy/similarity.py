@@ -29,8 +29,10 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
+from personare.core.vectors import unit_rows
 from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many
 from personare.metrics.privacy.calibration import oracle_llrs
+from personare.metrics.privacy.vectors import checked_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -207,13 +209,10 @@ def _pair_means(table: Any, i: Any, j: Any, used: Any, n: int, *, divide_by_all:
 
 
 def _unit(vectors: ArrayLike, utterances: int) -> Floats:
-    array = np.asarray(vectors, dtype=np.float64)
-    if array.ndim != 2 or len(array) != utterances:
+    array = checked_vectors(vectors, of="speaker")
+    if len(array) != utterances:
         raise MetricError(f"speaker vectors must be [{utterances} utterances, dimensions], not {list(array.shape)}")
-    length = np.linalg.norm(array, axis=1, keepdims=True)
-    if not np.isfinite(length).all() or not length.all():
-        raise MetricError("speaker vectors must be finite and none of them zero")
-    return np.asarray(array / length)
+    return unit_rows(array)
 
 
 def _positive(dominance: float, name: str) -> float:

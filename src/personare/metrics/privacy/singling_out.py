@@ -26,7 +26,7 @@ from personare.core.findings import Estimate, Finding, MetricCard
 from personare.metrics.privacy.crowd import Crowd, Draw, crowd_of, isolation_in_crowds
 from personare.metrics.privacy.linkability import default_sizes
 from personare.metrics.privacy.singling_chance import TRIVIAL, chance_of_isolation
-from personare.metrics.privacy.speaker_means import rates_over_speakers
+from personare.metrics.privacy.speaker_rates import rates_over_speakers
 from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, same_dimension, target_columns
 
 if TYPE_CHECKING:

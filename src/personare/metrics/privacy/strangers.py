@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core.errors import MetricError
+from personare.core.vectors import unit_rows
 from personare.metrics.privacy.vectors import (
     checked_speakers,
     checked_vectors,
     same_dimension,
     target_columns,
-    unit_rows,
 )
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _at_least_as_close(
     own: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
     """Decide in double precision whether stranger ``columns[k]`` reaches the target's score of test ``rows[k]``."""
-    heard = unit_rows(test, dtype=np.float64)
-    target = np.einsum("ij,ij->i", heard, unit_rows(enroll[own], dtype=np.float64))
+    heard = unit_rows(test)
+    target = np.einsum("ij,ij->i", heard, unit_rows(enroll[own]))
     wins = np.empty(len(rows), dtype=np.bool_)
     order = np.argsort(columns, kind="stable")  # pairs of one stranger side by side: each is normalised once
     people, first = np.unique(columns[order], return_index=True)
@@ -106,7 +106,7 @@ def _at_least_as_close(
     step = max(1, DOUBLE_CELLS // enroll.shape[1])
     for start in range(0, len(people), step):
         part = people[start : start + step]
-        scores = heard @ unit_rows(enroll[part], dtype=np.float64).T
+        scores = heard @ unit_rows(enroll[part]).T
         pairs = order[ends[start] : ends[start + len(part)]]
         place = np.searchsorted(part, columns[pairs])
         wins[pairs] = scores[rows[pairs], place] >= target[rows[pairs]] - TIE
@@ -119,7 +119,7 @@ def stranger_counts_from_scores(scores: ArrayLike, target_column: ArrayLike) -> 
     >>> stranger_counts_from_scores([[0.9, 0.5, 0.9], [0.1, 0.7, 0.3]], [0, 1])
     array([1, 0])
     """
-    matrix = np.asarray(scores, dtype=np.float64)
+    matrix = np.asarray(scores)
     column = np.asarray(target_column)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise MetricError(f"scores must form a table [tests, enrolled]; this one has shape {list(matrix.shape)}")

@@ -17,7 +17,7 @@ from personare.core.errors import MetricError
 from personare.core.findings import Finding
 from personare.metrics.privacy import eer as eer_file
 from personare.metrics.privacy.chance import chance_levels
-from personare.metrics.privacy.conversations import conversations, speaker_means
+from personare.metrics.privacy.conversations import conversations, enrolment_means
 from personare.metrics.privacy.summary import score_summary
 from personare.pipeline.measured import Artefact, Measured
 from personare.pipeline.seen import Seen, of_speakers
@@ -73,13 +73,13 @@ def trial_table(
 ) -> TrialTable:
     """Score every allowed pair of an enrolled speaker and a test of ``length`` utterances."""
     enroll, trial = sides
-    people = speaker_means(enroll.vectors, enroll.speakers, unit_first=True)
+    people = enrolment_means(enroll.vectors, enroll.speakers)
     names = people.speakers.astype(str)
     if length == 1:
         tests, owners = np.array(trial.ids, dtype=str), np.array(trial.speakers, dtype=str)
         vectors = trial.vectors
     else:
-        heard = conversations(trial.vectors, trial.speakers, length=length, rng=rng, unit_first=True)
+        heard = conversations(trial.vectors, trial.speakers, length=length, rng=rng)
         owners, vectors = heard.speakers.astype(str), heard.vectors
         tests = np.array([f"{who} conversation {i}" for i, who in enumerate(owners.tolist())])
     scores = seen.scores(vectors, people.vectors)

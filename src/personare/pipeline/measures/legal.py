@@ -14,7 +14,7 @@ import polars as pl
 
 from personare.core.errors import MetricError
 from personare.core.findings import Finding
-from personare.metrics.privacy.conversations import conversations, speaker_means
+from personare.metrics.privacy.conversations import conversations, enrolment_means
 from personare.metrics.privacy.legal import link_conversations, single_out_conversations
 from personare.metrics.privacy.linkability import CARD, Linkability, linkability_from_strangers
 from personare.metrics.privacy.population import FEWEST_ENROLLED, population_linkability
@@ -62,8 +62,8 @@ def _linked(
     if seen.by_cosine:
         sides = (trial.vectors, np.array(trial.speakers), enroll.vectors, np.array(enroll.speakers))
         return link_conversations(*sides, length=length, rng=rng, sizes=sizes).found
-    people = speaker_means(enroll.vectors, enroll.speakers, unit_first=True)
-    tests = conversations(trial.vectors, trial.speakers, length=length, rng=rng, unit_first=True)
+    people = enrolment_means(enroll.vectors, enroll.speakers)
+    tests = conversations(trial.vectors, trial.speakers, length=length, rng=rng)
     place = {str(name): i for i, name in enumerate(people.speakers)}
     own = np.array([place[str(name)] for name in tests.speakers])
     counts = stranger_counts_from_scores(seen.scores(tests.vectors, people.vectors), own)
