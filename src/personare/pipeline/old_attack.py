@@ -15,13 +15,12 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.core.vectors import cosine, unit_rows
 from personare.metrics.privacy import eer, linkability
+from personare.metrics.privacy.chance import Identities
 from personare.metrics.privacy.conversations import conversations, enrolment_means
 from personare.metrics.privacy.vectors import target_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-SHUFFLES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +75,7 @@ def _eer(
     rng: np.random.Generator,
     failed: int,
 ) -> Finding | None:
-    """EER over same-gender trials (all trials where genders are unknown), beside the EER of shuffled identities.
+    """EER over same-gender trials (all trials where genders are unknown), beside what chance gives.
 
     A speaker who is alone with a gender meets nobody and is left out; None when nobody is left.
     """
@@ -91,38 +90,15 @@ def _eer(
     enrolled_gender = np.array([gender[n] for n in enrolled])
     allowed = np.array([gender[t] for t in tests])[:, None] == enrolled_gender[None, :]
     target = tests[:, None] == enrolled[None, :]
-    owner = np.broadcast_to(tests[:, None], scores.shape)
-    estimate = eer.rocch_eer_estimate(
+    owner, known = (np.broadcast_to(ids, scores.shape) for ids in (tests[:, None], enrolled[None, :]))
+    other = allowed & ~target
+    return eer.eer_finding(
         scores[target],
-        scores[allowed & ~target],
+        scores[other],
         target_speakers=owner[target],
-        nontarget_speakers=owner[allowed & ~target],
+        nontarget_speakers=owner[other],
+        identities=Identities(owner[target], owner[other], known[other], gender),
+        conditions=conditions,
+        failed=failed,
         rng=rng,
     )
-    return Finding(eer.CARD, estimate, conditions, failed, _shuffled_eer(scores, tests, enrolled_gender, enrolled, rng))
-
-
-def _shuffled_eer(
-    scores: NDArray[Any],
-    tests: NDArray[np.str_],
-    gender: NDArray[np.str_],
-    enrolled: NDArray[np.str_],
-    rng: np.random.Generator,
-) -> float:
-    """Mean EER when identities are dealt out anew within each gender: chance for this very set of trials.
-
-    The hull of pure noise lies below 0.5 when trials are few, so 0.5 itself would call noise a success.
-    """
-    found = []
-    position = {name: i for i, name in enumerate(enrolled)}
-    home = np.array([position[t] for t in tests])
-    allowed = gender[home][:, None] == gender[None, :]
-    for _ in range(SHUFFLES):
-        dealt = np.arange(len(enrolled))
-        for group in np.unique(gender):
-            members = np.flatnonzero(gender == group)
-            dealt[members] = rng.permutation(members)
-        target = np.zeros(scores.shape, bool)
-        target[np.arange(len(tests)), dealt[home]] = True
-        found.append(eer.rocch_eer(scores[target], scores[allowed & ~target]))
-    return float(np.mean(found))

@@ -68,8 +68,9 @@ class AttackRisk:
 def risk_over_control(attack: Estimate, control: Estimate) -> Estimate:
     """Compute the risk beyond the control from two success rates; n is the number of attacks on the data.
 
-    >>> print(risk_over_control(Estimate(0.5, 0.4, 0.6, 100), Estimate(0.2, 0.2, 0.2, 100)))
-    0.375 [0.25, 0.5] (n=100)
+    >>> risk = risk_over_control(Estimate(0.5, 0.4, 0.6, 100), Estimate(0.2, 0.2, 0.2, 100))
+    >>> round(risk.value, 3), round(risk.low, 3), round(risk.high, 3), risk.n
+    (0.375, 0.25, 0.5, 100)
     """
     for name, rate in (("attack", attack), ("control", control)):
         if not 0 <= rate.low <= rate.value <= rate.high <= 1:

@@ -17,7 +17,7 @@ from personare.metrics.privacy import cllr as cllr_file
 from personare.metrics.privacy import detection, zebra
 from personare.metrics.privacy import dsys as dsys_file
 from personare.metrics.privacy import eer as eer_file
-from personare.metrics.privacy.chance import chance_levels
+from personare.metrics.privacy.chance import Identities, chance_of_split
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
 from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, level_values, speaker_levels
@@ -62,16 +62,25 @@ def score_values(targets: ArrayLike, nontargets: ArrayLike) -> dict[str, float]:
 
 
 def score_summary(
-    targets: ArrayLike, nontargets: ArrayLike, *, dcf_prior: float, **how: Unpack[BySpeaker]
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    dcf_prior: float,
+    identities: Identities | None = None,
+    **how: Unpack[BySpeaker],
 ) -> ScoreSummary:
     """Compute every score metric with its interval over redrawn speakers and its chance level for these trials.
 
-    ``dcf_prior`` is the prior of a target that min DCF is computed for, with equal costs.
+    Parameters
+    ----------
+    dcf_prior : the prior of a target that min DCF is computed for, with equal costs.
+    identities : who was compared with whom, for the chance level; without, it shuffles labels.
     """
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
     conditions = {"targets": len(t), "nontargets": len(n)}
     before, dcf = _statistics(dcf_prior, 0.0), {**conditions, "prior": dcf_prior, "cost_miss": 1, "cost_false_alarm": 1}
-    chances = dict(zip(before, chance_levels(t, n, [*before.values()], rng=how["rng"]), strict=True))
+    levels = chance_of_split(t, n, [*before.values()], identities=identities, rng=how["rng"])
+    chances = dict(zip(before, levels, strict=True))
     found = _joint(t, n, _statistics(dcf_prior, chances["dsys"]), **how)
     findings = [
         Finding(eer_file.CARD, eer_file.never_certain(found["eer"]), conditions, chance=chances["eer"]),

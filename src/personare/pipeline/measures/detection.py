@@ -16,7 +16,7 @@ from personare.attackers.calibration import fit_calibration
 from personare.core.errors import MetricError
 from personare.core.findings import Finding
 from personare.metrics.privacy import eer as eer_file
-from personare.metrics.privacy.chance import chance_levels
+from personare.metrics.privacy.chance import Identities
 from personare.metrics.privacy.conversations import conversations, enrolment_means
 from personare.metrics.privacy.summary import score_summary
 from personare.pipeline.measured import Artefact, Measured
@@ -60,6 +60,10 @@ class TrialTable:
             "target_speakers": self.speaker[self.target],
             "nontarget_speakers": self.speaker[~self.target],
         }
+
+    def identities(self, genders: Mapping[str, str | None]) -> Identities:
+        """Give who was compared with whom, within which chance deals identities."""
+        return Identities(self.speaker[self.target], self.speaker[~self.target], self.enroll[~self.target], genders)
 
 
 def trial_table(
@@ -108,10 +112,12 @@ def measure_detection(
     """Measure one attack at one L: every metric asked for, EER also by gender, and the scores for pictures."""
     how = {"length": length, "genders": genders, "rng": rng}
     table = trial_table(seen, (seen.enroll, seen.trial), listed=listed, **how)  # type: ignore[arg-type]
-    found, tag = ({"eer": _eer(table, rng)}, "") if set(metrics) == {"eer"} else _everything(table, rng)
+    found, tag = (
+        ({"eer": _eer(table, genders, rng)}, "") if set(metrics) == {"eer"} else _everything(table, genders, rng)
+    )
     llrs = _llrs(seen, table, listed=None, **how) if seen.calibration is not None else None
     if llrs is not None and set(metrics) & set(NEED_LLRS):
-        again = score_summary(**table.split(llrs), dcf_prior=DCF_PRIOR, rng=rng)
+        again = score_summary(**table.split(llrs), identities=table.identities(genders), dcf_prior=DCF_PRIOR, rng=rng)
         found |= {f.metric.name: f for f in again.findings if f.metric.name in NEED_LLRS}
     findings = [found[name] for name in metrics if name in found]
     if "log10_l" in metrics:
@@ -123,18 +129,17 @@ def measure_detection(
     return Measured(tuple(findings), (Artefact("scores", _frame(table, llrs), {"L": length}),), tuple(missing))
 
 
-def _everything(table: TrialTable, rng: np.random.Generator) -> tuple[dict[str, Finding], str]:
+def _everything(
+    table: TrialTable, genders: Mapping[str, str | None], rng: np.random.Generator
+) -> tuple[dict[str, Finding], str]:
     """Every detection metric by name, and ZEBRA's tag."""
-    summary = score_summary(**table.split(), dcf_prior=DCF_PRIOR, rng=rng)
+    summary = score_summary(**table.split(), identities=table.identities(genders), dcf_prior=DCF_PRIOR, rng=rng)
     return {f.metric.name: f for f in summary.findings}, summary.tag
 
 
-def _eer(table: TrialTable, rng: np.random.Generator) -> Finding:
+def _eer(table: TrialTable, genders: Mapping[str, str | None], rng: np.random.Generator) -> Finding:
     """The EER alone, where nothing else is asked for: several times as quick."""
-    given = table.split()
-    estimate = eer_file.rocch_eer_estimate(**given, rng=rng)
-    (chance,) = chance_levels(given["targets"], given["nontargets"], [eer_file.eer_of_levels], rng=rng)
-    return Finding(eer_file.CARD, estimate, {}, chance=chance)
+    return eer_file.eer_finding(**table.split(), identities=table.identities(genders), rng=rng)
 
 
 def _tagged(finding: Finding, tag: str) -> Finding:
@@ -158,7 +163,7 @@ def _by_gender(table: TrialTable, genders: Mapping[str, str | None], rng: np.ran
             part = table.kept(rows)
         except MetricError:  # one person of this gender meets nobody
             continue
-        findings.append(replace(_eer(part, rng), conditions={"gender": gender}))
+        findings.append(replace(_eer(part, genders, rng), conditions={"gender": gender}))
     return findings
 
 
