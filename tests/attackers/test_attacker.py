@@ -24,7 +24,7 @@ from personare.core.findings import Estimate
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.core.vectors import unit_rows
-from personare.engine import Pool
+from personare.engine import ProcessPool
 from personare.metrics.intervals import speaker_bootstrap
 from personare.metrics.privacy.eer import eer_of_levels, rocch_eer
 from personare.metrics.privacy.redraws import level_values, speaker_levels
@@ -156,7 +156,7 @@ def _embedded(corpus: pl.DataFrame, draws: Sequence[str], method: str, *, per_ut
     rows = corpus.to_dicts()
     heard = []
     for draw in draws or (None,):
-        found = list(Pool(2).map(_Hidden(method, draw, per_utterance), rows))
+        found = list(ProcessPool(2).map(_Hidden(method, draw, per_utterance), rows))
         assert all(result.ok for result in found), [result.error for result in found if not result.ok][:1]
         heard.append(unit_rows(np.stack([result.value for result in found if result.value is not None])))
     mean = Embeddings(tuple(corpus["utterance"]), tuple(corpus["speaker"]), np.mean(heard, axis=0))

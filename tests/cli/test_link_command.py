@@ -106,7 +106,7 @@ def bad_files(folder: Path, place: Path) -> dict[str, tuple[list[object], str]]:
         "empty": ([place / "empty.npz", enroll], "holds no vectors"),
         "same utterances": ([good, good], "must not share utterances; 360 utterances are in both"),
         "lengths": ([good, enroll, "--lengths", "1,x"], "'x' is no whole number"),
-        "sizes": ([good, enroll, "--lengths", "1", "--sizes", "31"], "N' must be a whole number within 1..30"),
+        "sizes": ([good, enroll, "--lengths", "1", "--sizes", "31"], "N must be a whole number within 1..30"),
         "two names": ([good, enroll, "--also", f"attacker={good},{enroll}"], "two attackers are called 'attacker'"),
         "also": ([good, enroll, "--also", "nonsense"], "write NAME=FILE,FILE"),
         "length": ([good, enroll, "--lengths", "40"], "L = 40 needs"),

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from personare.core.errors import AudioError, ConfigError
-from personare.engine import Engine, Here, Pool, engine_for, shard_of
+from personare.engine import Engine, ProcessPool, Serial, engine_for, shard_of
 
-ENGINES = [Here(), Pool(2)]
+ENGINES = [Serial(), ProcessPool(2)]
 LONG_S = 300.0  # what an item that is not stopped would take: far longer than any machine needs to stop it
 
 
@@ -68,7 +68,7 @@ def test_no_items_no_results(engine: Engine) -> None:
 def test_as_completed_does_not_wait_for_the_slow_one(tmp_path: Path) -> None:
     signal_file = tmp_path / "received"
     received = []
-    for result in Pool(2).map(waits_for_the_others, [(n, str(signal_file)) for n in range(4)], ordered=False):
+    for result in ProcessPool(2).map(waits_for_the_others, [(n, str(signal_file)) for n in range(4)], ordered=False):
         received.append(result.value)
         if len(received) == 3:
             signal_file.touch()
@@ -84,7 +84,7 @@ def test_items_in_flight_are_bounded() -> None:
             taken += 1
             yield number
 
-    stream = Pool(2).map(work, items())
+    stream = ProcessPool(2).map(work, items())
     next(stream)
     assert taken <= 2 * 4 + 1
     stream.close()  # type: ignore[attr-defined]
@@ -92,17 +92,17 @@ def test_items_in_flight_are_bounded() -> None:
 
 def test_workers_have_one_thread_and_the_parent_keeps_its_own() -> None:
     before = os.environ.get("OMP_NUM_THREADS")
-    assert {r.value for r in Pool(2).map(threads, range(4))} == {"1"}
+    assert {r.value for r in ProcessPool(2).map(threads, range(4))} == {"1"}
     assert os.environ.get("OMP_NUM_THREADS") == before
 
 
 def test_a_dead_worker_is_a_row_for_each_item_it_held() -> None:
-    results = list(Pool(1).map(die, range(6)))
+    results = list(ProcessPool(1).map(die, range(6)))
     assert len(results) == 6 and "worker process died" in (results[1].error or "")
 
 
 def test_what_cannot_be_pickled_is_a_row() -> None:
-    results = list(Pool(1).map(lambda n: n, range(2)))
+    results = list(ProcessPool(1).map(lambda n: n, range(2)))
     assert len(results) == 2 and all(r.error for r in results)
 
 
@@ -112,9 +112,9 @@ def test_ctrl_c_or_a_kill_ends_at_once_and_leaves_no_worker(how: signal.Signals)
         "import sys, time\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from test_engine import sleepy\n"
-        "from personare.engine import Pool\n"
+        "from personare.engine import ProcessPool\n"
         "if __name__ == '__main__':\n"
-        "    for r in Pool(2).map(sleepy, range(50)): print(r.value, flush=True)\n"
+        "    for r in ProcessPool(2).map(sleepy, range(50)): print(r.value, flush=True)\n"
     )
     command = [sys.executable, "-c", program]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -142,7 +142,7 @@ def sleepy(number: int) -> int:
 
 
 def test_jobs_choose_the_engine() -> None:
-    assert engine_for(1) == Here() and engine_for(3) == Pool(3)
+    assert engine_for(1) == Serial() and engine_for(3) == ProcessPool(3)
     with pytest.raises(ConfigError):
         engine_for(0)
 

@@ -14,7 +14,7 @@ from personare.core.audio import write
 from personare.core.errors import ConfigError
 from personare.core.tables import Corpus, write_frame
 from personare.corpora import read_corpus
-from personare.engine import Here, Pool
+from personare.engine import ProcessPool, Serial
 from personare.pipeline import old_infer as study
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.old_evaluate import read_pair
@@ -42,7 +42,7 @@ def _people(folder: Path, prefix: str, *, count: int) -> Path:
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
     attacked, others = _people(tmp_path / "a", "a", count=9), _people(tmp_path / "o", "o", count=8)
-    anonymize(read_corpus(attacked).corpus, tmp_path / "anon", RECIPE, engine=Here())
+    anonymize(read_corpus(attacked).corpus, tmp_path / "anon", RECIPE, engine=Serial())
     return attacked, tmp_path / "anon", others
 
 
@@ -57,7 +57,7 @@ def test_a_column_of_the_manifest_is_guessed(folders: tuple[Path, Path, Path]) -
     towns = study.attribute_of("town", (attacked, source), (others, read_corpus(others).corpus))
     listening = study.plan(pairs, recipe=recipe, lesson=lesson_of(others, None, recipe), embedder="ge2e")
     assert {sound.speaker[0] for sound in listening.sounds["training"]} == {"o"}
-    (found,) = study.infer({"town": towns}, listening, engine=Here()).betrayed
+    (found,) = study.infer({"town": towns}, listening, engine=Serial()).betrayed
     assert (found.inferred.attempts, found.inferred.unknown) == (8, 1)
     assert found.inferred.successes >= 7 and found.risk.risk.low <= found.risk.risk.value <= found.risk.risk.high
 
@@ -91,13 +91,13 @@ def test_mcadams_lets_gender_and_accent_through(shared_folder: Path, tmp_path: P
         Corpus(frame.filter(pl.col("part") == part)).save(parts[part] / "manifest.parquet")
     people = pl.read_csv(folder / "speakers.tsv", separator="\t").select("speaker", "age_group")
     write_frame(people.filter(pl.col("age_group").is_not_null()), tmp_path / "speakers.tsv")
-    anonymize(read_corpus(parts["eval"]).corpus, tmp_path / "anon", RECIPE, engine=Pool(2))
+    anonymize(read_corpus(parts["eval"]).corpus, tmp_path / "anon", RECIPE, engine=ProcessPool(2))
     pairs, recipe, source = read_pair(parts["eval"], tmp_path / "anon", None)
     teachers = read_corpus(parts["train"]).corpus
     both = (tmp_path, source), (tmp_path, teachers)
     attributes = {name: study.attribute_of(name, *both) for name in ("gender", "age_group", "corpus")}
     listening = study.plan(pairs, recipe=recipe, lesson=lesson_of(parts["train"], None, recipe), embedder="ge2e")
-    found = study.infer(attributes, listening, engine=Pool(2))
+    found = study.infer(attributes, listening, engine=ProcessPool(2))
     for row in study.table_rows(found)[1]:
         print(*row, sep=" | ")
     by = {one.attribute: one for one in found.betrayed}

@@ -32,7 +32,7 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class Learnt(Protocol):
+class TrainedScorer(Protocol):
     """A Scorer that was fitted on speakers, whom it refuses to attack."""
 
     def check(self, attacked: Iterable[str]) -> None:
@@ -137,7 +137,7 @@ def score_trials(
 
 
 def _check(test: Embeddings, enroll: Embeddings, scorer: object) -> None:
-    if isinstance(scorer, Learnt):
+    if isinstance(scorer, TrainedScorer):
         scorer.check({*test.speakers, *enroll.speakers})
     if test.vectors.shape[1] != enroll.vectors.shape[1]:
         found = f"{test.vectors.shape[1]} and {enroll.vectors.shape[1]}"

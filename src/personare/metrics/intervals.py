@@ -76,8 +76,8 @@ def speaker_bootstrap(
 
     >>> heights = np.array([1.5, 1.6, 1.7, 1.8])
     >>> mean = lambda drawn: drawn @ heights / drawn.sum(axis=1)
-    >>> found = speaker_bootstrap(mean, speakers=4, rng=np.random.default_rng(1))
-    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2), found.n
+    >>> estimate = speaker_bootstrap(mean, speakers=4, rng=np.random.default_rng(1))
+    >>> round(estimate.value, 2), round(estimate.low, 2), round(estimate.high, 2), estimate.n
     (1.65, 1.55, 1.75, 4)
     """
     columns = lambda drawn: np.asarray(statistic(drawn), dtype=np.float64)[:, None]  # noqa: E731
@@ -124,8 +124,8 @@ def speaker_mean(
 ) -> Estimate:
     """Estimate sum(sums) / sum(counts) over speakers, e.g. errors per word; a speaker without counts is not there.
 
-    >>> found = speaker_mean([2, 0, 1], [10, 10, 10], rng=np.random.default_rng(1))
-    >>> found.value, found.low, found.high, found.n
+    >>> estimate = speaker_mean([2, 0, 1], [10, 10, 10], rng=np.random.default_rng(1))
+    >>> estimate.value, estimate.low, estimate.high, estimate.n
     (0.1, 0.0, 0.2, 3)
     """
     top, bottom = np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64)

@@ -85,11 +85,11 @@ def link_curves(
         for length in possible:
             rng = rng_for(Key.from_seed(seed), "link", name, str(length))
             run = link_conversations(*_sides(pair.test, pair.enroll), length=length, rng=rng, sizes=sizes, paper=paper)
-            findings += run.found.findings(attacker=name, L=length)
-            risks.append(_risk(name, run, run.found.enrolled))
+            findings += run.result.findings(attacker=name, L=length)
+            risks.append(_risk(name, run, run.result.enrolled))
             notes += _left_out(name, run)
             if populations:
-                foretold, said = _forecast(run.found, name, length, populations, rng)
+                foretold, said = _forecast(run.result, name, length, populations, rng)
                 findings += foretold
                 notes.append(said)
     return LegalCurves(tuple(findings), tuple(risks), tuple(notes))
@@ -115,12 +115,12 @@ def single_out_curves(
         possible = _possible(name, lengths, pair, conversations=2, notes=notes)
         for length in possible:
             run = _single_out(pair, name, length, seed, **choices)
-            findings += run.found.findings(attacker=name, L=length)
-            risks.append(_risk(name, run, run.found.sizes[-1]))
+            findings += run.result.findings(attacker=name, L=length)
+            risks.append(_risk(name, run, run.result.sizes[-1]))
             notes += _left_out(name, run)
             if control:
                 outside = _single_out(pair, name, length, seed, control=True, **choices)
-                notes.append(_control_note(name, length, run.found, outside.found))
+                notes.append(_control_note(name, length, run.result, outside.result))
     return LegalCurves(tuple(findings), tuple(risks), tuple(notes))
 
 
@@ -148,8 +148,8 @@ def _sides(one: Embeddings, two: Embeddings) -> Sides:
 
 
 def _risk(name: str, run: LegalRun[Linkability] | LegalRun[SinglingOut], people: int) -> Risk:
-    speakers = (str(speaker) for speaker in run.found.speakers.tolist())
-    return Risk(name, run.length, people, dict(zip(speakers, run.found.risk().tolist(), strict=True)))
+    speakers = (str(speaker) for speaker in run.result.speakers.tolist())
+    return Risk(name, run.length, people, dict(zip(speakers, run.result.risk().tolist(), strict=True)))
 
 
 def _left_out(name: str, run: LegalRun[Linkability] | LegalRun[SinglingOut]) -> list[str]:
@@ -161,7 +161,11 @@ def _forecast(
 ) -> tuple[list[Finding], str]:
     try:
         foretold = population_linkability(
-            found.strangers, found.speakers[found.owner], enrolled=found.enrolled, populations=populations, rng=rng
+            found.nontargets_above,
+            found.speakers[found.owner],
+            enrolled=found.enrolled,
+            populations=populations,
+            rng=rng,
         )
     except MetricError as error:  # the measured curve stands without a forecast
         return [], f"{name}, L = {length}: no forecast, because {error}"

@@ -59,7 +59,7 @@ def run_attack(
         found = linkability.linkability_from_scores(
             scores, target_columns(tests, np.array(names)), tests, sizes=(len(names),), rng=rng
         )
-        conditions = {**conditions, "N'": len(names)}
+        conditions = {**conditions, "N": len(names)}
         findings.append(Finding(linkability.CARD, found.estimates[0], conditions, failed, found.chance[0]))
         if length == lengths[0]:
             linked = dict(zip((str(s) for s in found.speakers), found.risk().tolist(), strict=True))

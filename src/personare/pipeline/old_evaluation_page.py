@@ -108,7 +108,7 @@ def write_report(evaluation: Evaluation, folder: Path, *, title: str) -> Path:
 
 def table_rows(evaluation: Evaluation) -> tuple[list[str], list[list[str]]]:
     """Lay out the findings for the terminal: head and one row per attacker and conversation length."""
-    head = ["attacker", "L", "EER (ROCCH)", "chance", "linkability", "N'", "chance", "verdict"]
+    head = ["attacker", "L", "EER (ROCCH)", "chance", "linkability", "N", "chance", "verdict"]
     rows = []
     for outcome in evaluation.outcomes:
         lengths = sorted({int(f.conditions["L"]) for f in outcome.findings})
@@ -123,7 +123,7 @@ def table_rows(evaluation: Evaluation) -> tuple[list[str], list[list[str]]]:
                     _cell(eer) if eer else "-",
                     number(eer.chance_level or 0.0, "%") if eer else "-",
                     _cell(link),
-                    str(link.conditions["N'"]),
+                    str(link.conditions["N"]),
                     number(link.chance_level or 0.0, "%"),
                     apart if outcome.attacker != UNPROTECTED else "nothing hidden",
                 ]

@@ -1,8 +1,8 @@
 """What a guessing attacker would get from just these trials: the same metric after identities were dealt out anew.
 
 Metrics that fit themselves to the labels (ROC hull, PAV) find a little "evidence" in pure noise: the ROCCH-EER of 30
-targets among 300 nontargets is about 0.45 where nothing is to be found, not 0.5. The mean over many deals is the chance
-level to compare with; the textbook level is reached only with endless trials.
+targets among 300 nontargets is about 0.45 where there is nothing to detect, not 0.5. The mean over many deals is the
+chance level to compare with; the textbook level is reached only with endless trials.
 
 A deal gives every tested speaker the identity of a random enrolled one of the same group (gender), so that the attacker
 keeps what the group alone tells, and all tests of one speaker keep one identity. Three kinds of lists:
@@ -54,13 +54,13 @@ def chance_levels(
     scores, enrolled, tested : one per trial [n]: score, number of the enrolled speaker, number of the speaker who
         speaks; both are numbers of one list 0, 1, ..., k - 1. A trial is a target where they are equal.
     groups : group of each speaker [k], as whole numbers; without, who was compared with whom tells.
-    deals : 200 unless told, fewer (at least 10) where millions of trials make each one precise.
+    deals : 200 unless given, fewer (at least 10) where millions of trials make each one precise.
 
     >>> from personare.metrics.privacy.eer import eer_of_levels
     >>> tested, enrolled = np.divmod(np.arange(60 * 10), 10)  # 60 tests of ten speakers, six each, against all ten
     >>> noise = np.random.default_rng(1).normal(size=600)
-    >>> found = chance_levels(noise, enrolled, tested % 10, [eer_of_levels], rng=np.random.default_rng(2))
-    >>> round(found[0], 2)
+    >>> levels = chance_levels(noise, enrolled, tested % 10, [eer_of_levels], rng=np.random.default_rng(2))
+    >>> round(levels[0], 2)
     0.47
     """
     s = checked(scores, "trial")
@@ -87,8 +87,8 @@ def shuffled_levels(
     """Average level statistics over shuffled labels, for scores without names; both classes keep their size.
 
     >>> from personare.metrics.privacy.eer import eer_of_levels
-    >>> found = shuffled_levels(range(30), range(300), [eer_of_levels], rng=np.random.default_rng(1))
-    >>> round(found[0], 2)
+    >>> levels = shuffled_levels(range(30), range(300), [eer_of_levels], rng=np.random.default_rng(1))
+    >>> round(levels[0], 2)
     0.45
     """
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")

@@ -53,12 +53,12 @@ def conversations(
     Parameters
     ----------
     vectors, speakers : one row per utterance, float [n, d] and [n].
-    fewest, most : how many conversations a speaker must have, and how many at most are made.
+    fewest, most : how many conversations a speaker must have, and how many are formed at most.
     unit_first : scale each vector to length 1 before; False is the paper's raw mean.
 
     >>> rng = np.random.default_rng(0)
-    >>> made = conversations([[1, 0], [0, 3], [0, 1]], ["ann", "ann", "bob"], length=2, rng=rng)
-    >>> made.vectors, made.speakers, made.left_out
+    >>> means = conversations([[1, 0], [0, 3], [0, 1]], ["ann", "ann", "bob"], length=2, rng=rng)
+    >>> means.vectors, means.speakers, means.left_out
     (array([[0.5, 0.5]], dtype=float32), array(['ann'], dtype='<U3'), ('bob',))
     """
     if length < 1 or fewest < 1 or (most is not None and most < fewest):
@@ -104,11 +104,11 @@ def enrolment_means(
 
 
 def _random_rows(
-    owner: NDArray[np.intp], wanted: NDArray[np.intp], rng: np.random.Generator | None
+    owner: NDArray[np.intp], picked: NDArray[np.intp], rng: np.random.Generator | None
 ) -> NDArray[np.intp]:
-    """Pick ``wanted[s]`` rows of each speaker s at random (the first ones without ``rng``), speaker after speaker."""
+    """Pick ``picked[s]`` rows of each speaker s at random (the first ones without ``rng``), speaker after speaker."""
     order = np.arange(len(owner)) if rng is None else rng.permutation(len(owner))
     order = order[np.argsort(owner[order], kind="stable")]
-    counts = np.bincount(owner, minlength=len(wanted))
+    counts = np.bincount(owner, minlength=len(picked))
     place = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return order[place < np.repeat(wanted, counts)]
+    return order[place < np.repeat(picked, counts)]

@@ -153,5 +153,5 @@ def _histogram_dsys(t_counts: Any, n_counts: Any, edges: Floats, w: float) -> Fl
     d = np.where(ratio > 1, 2 * ratio / (1 + ratio) - 1, 0.0)
     d = np.where((y2 == 0) & (y1 > 0), 1.0, d)
     height = d * y1
-    found: Floats = (height[:, 1:] + height[:, :-1]).sum(axis=1) * width / 2  # trapezoids between bin centres
-    return found
+    areas: Floats = (height[:, 1:] + height[:, :-1]).sum(axis=1) * width / 2  # trapezoids between bin centres
+    return areas

@@ -86,13 +86,13 @@ def rocch_eer_estimate(
     """Compute the ROCCH-EER with an interval over redrawn speakers; one speaker id per trial, n = speakers.
 
     >>> rng = np.random.default_rng(1)
-    >>> found = rocch_eer_estimate([1, 2, 3], [0, 1, 2], target_speakers="abc", nontarget_speakers="abc", rng=rng)
+    >>> rocch_eer_estimate([1, 2, 3], [0, 1, 2], target_speakers="abc", nontarget_speakers="abc", rng=rng)
     Traceback (most recent call last):
     personare.core.errors.MetricError: each target trial needs one speaker: 3 scores, speakers []
     >>> rocch_eer_estimate([1, 2], [0, 0], target_speakers=["a", "b"], nontarget_speakers=["a", "b"], rng=rng)
     Estimate(value=0.0, low=0.0, high=0.5, n=2)
     """
-    found = level_estimate(
+    estimate = level_estimate(
         eer_of_levels,
         targets,
         nontargets,
@@ -103,7 +103,7 @@ def rocch_eer_estimate(
         resamples=resamples,
         level=level,
     )
-    return never_certain(found, level=level)
+    return never_certain(estimate, level=level)
 
 
 def eer_finding(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CELLS_AT_ONCE = 4_000_000
 LevelStatistic = Callable[[Any, Any], float]
-"""A number made of the target and nontarget weight of each level, lowest scores first, which PAV does not change."""
+"""A number computed from the target and nontarget weight of each level, lowest first, which PAV does not change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +123,11 @@ def level_values(counts: SpeakerLevels, statistics: Sequence[LevelStatistic]) ->
 def _evaluated(counts: SpeakerLevels, statistics: Sequence[LevelStatistic], drawn: Floats) -> Floats:
     t = np.ascontiguousarray((counts.targets @ drawn.T).T)
     n = np.ascontiguousarray((counts.nontargets @ drawn.T).T)
-    found = np.full((len(drawn), len(statistics)), math.nan)
+    values = np.full((len(drawn), len(statistics)), math.nan)
     for row in np.flatnonzero(t.any(axis=1) & n.any(axis=1)):
         blocks = pav_counts(t[row], n[row])  # once for all of them: PAV of PAV blocks changes nothing
-        found[row] = [statistic(*blocks) for statistic in statistics]
-    return found
+        values[row] = [statistic(*blocks) for statistic in statistics]
+    return values
 
 
 def _counted(level: NDArray[np.intp], speaker: NDArray[np.intp], shape: tuple[int, int]) -> Any:

@@ -156,17 +156,17 @@ def g_vd(aa: SimilarityMatrix, oo: SimilarityMatrix) -> float:
 
 
 def similarity_estimates(
-    found: VoiceSimilarity, *, rng: np.random.Generator, resamples: int = RESAMPLES, level: float = LEVEL
+    matrices: VoiceSimilarity, *, rng: np.random.Generator, resamples: int = RESAMPLES, level: float = LEVEL
 ) -> tuple[Estimate, Estimate]:
     """Estimate DeID and G_VD with intervals over redrawn speakers; n = speakers."""
-    _positive(diagonal_dominance(found.oo), "M_oo")
-    oo, oa, aa = _dominance(found.oo), _dominance(found.oa), _dominance(found.aa)
+    _positive(diagonal_dominance(matrices.oo), "M_oo")
+    oo, oa, aa = _dominance(matrices.oo), _dominance(matrices.oa), _dominance(matrices.aa)
 
     def values(drawn: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.stack([1 - oa(drawn) / oo(drawn), 10 * np.log10(aa(drawn) / oo(drawn))], axis=1)
 
-    speakers = len(found.oo.speakers)
+    speakers = len(matrices.oo.speakers)
     pair = bootstrap_many(values, speakers=speakers, rng=rng, resamples=resamples, level=level)
     return pair[0], pair[1]
 

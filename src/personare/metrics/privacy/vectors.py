@@ -78,5 +78,5 @@ def target_columns(test_speakers: NDArray[np.generic], enroll_speakers: NDArray[
     if absent.any():
         first = test_speakers[int(absent.argmax())]
         raise MetricError(f"{absent.sum()} tests have a speaker who is not enrolled (first: '{first}'); leave them out")
-    found: NDArray[np.intp] = order[place]
-    return found
+    columns: NDArray[np.intp] = order[place]
+    return columns

@@ -16,9 +16,9 @@ from personare.core.errors import MetricError
 from personare.core.findings import Finding
 from personare.metrics.privacy.conversations import conversations, enrolment_means
 from personare.metrics.privacy.legal import link_conversations, single_out_conversations
-from personare.metrics.privacy.linkability import CARD, Linkability, linkability_from_strangers
+from personare.metrics.privacy.linkability import CARD, Linkability, linkability_from_counts
+from personare.metrics.privacy.nontargets_above import nontargets_above_in_scores
 from personare.metrics.privacy.population import FEWEST_ENROLLED, population_linkability
-from personare.metrics.privacy.strangers import stranger_counts_from_scores
 from personare.pipeline.measured import Artefact, Measured
 from personare.pipeline.measures.detection import enrolled_tests
 from personare.pipeline.seen import Seen
@@ -37,7 +37,7 @@ def measure_link(
     genders: Mapping[str, str | None],
     rng: np.random.Generator,
 ) -> Measured:
-    """Linkability over N' (all enrolled last), by gender, foretold for populations; and how exposed everybody is."""
+    """Linkability over N (all enrolled last), by gender, foretold for populations; and how exposed everybody is."""
     trial, strangers = enrolled_tests(seen)
     enrolled = len(set(seen.enroll.speakers))
     chosen = tuple(sorted({*(n for n in sizes if n <= enrolled), enrolled})) if sizes else None
@@ -50,7 +50,11 @@ def measure_link(
         notes.append(f"L = {length}: nothing is foretold, a forecast needs {FEWEST_ENROLLED} enrolled speakers")
     elif populations and "population_linkability" in metrics:
         findings += population_linkability(
-            found.strangers, found.speakers[found.owner], enrolled=enrolled, populations=tuple(populations), rng=rng
+            found.nontargets_above,
+            found.speakers[found.owner],
+            enrolled=enrolled,
+            populations=tuple(populations),
+            rng=rng,
         ).findings(L=length)
     return Measured(tuple(findings), (_exposed(found, length),), tuple(notes))
 
@@ -61,13 +65,13 @@ def _linked(
     enroll = seen.enroll
     if seen.by_cosine:
         sides = (trial.vectors, np.array(trial.speakers), enroll.vectors, np.array(enroll.speakers))
-        return link_conversations(*sides, length=length, rng=rng, sizes=sizes).found
+        return link_conversations(*sides, length=length, rng=rng, sizes=sizes).result
     people = enrolment_means(enroll.vectors, enroll.speakers)
     tests = conversations(trial.vectors, trial.speakers, length=length, rng=rng)
     place = {str(name): i for i, name in enumerate(people.speakers)}
     own = np.array([place[str(name)] for name in tests.speakers])
-    counts = stranger_counts_from_scores(seen.scores(tests.vectors, people.vectors), own)
-    return linkability_from_strangers(counts, tests.speakers, enrolled=len(place), sizes=sizes, rng=rng)
+    counts = nontargets_above_in_scores(seen.scores(tests.vectors, people.vectors), own)
+    return linkability_from_counts(counts, tests.speakers, enrolled=len(place), sizes=sizes, rng=rng)
 
 
 def _by_gender(
@@ -80,8 +84,8 @@ def _by_gender(
     findings = []
     for gender in known if len(known) > 1 else ():
         rows = each == gender
-        part = linkability_from_strangers(
-            found.strangers[rows], owners[rows], enrolled=found.enrolled, sizes=(found.enrolled,), rng=rng
+        part = linkability_from_counts(
+            found.nontargets_above[rows], owners[rows], enrolled=found.enrolled, sizes=(found.enrolled,), rng=rng
         )
         conditions = {"L": length, "N": found.enrolled, "gender": gender}
         findings.append(Finding(CARD, part.estimates[0], conditions, chance=part.chance[0]))
@@ -111,4 +115,4 @@ def measure_single(seen: Seen, *, length: int, sizes: Sequence[int], draws: int,
     sides = (enroll.vectors, np.array(enroll.speakers), crowd.vectors, np.array(crowd.speakers))
     run = single_out_conversations(*sides, length=length, rng=rng, sizes=chosen, draws=draws)
     notes = [f"L = {length}: {n} speakers left out of Singling Out ({why})" for why, n in run.left_out.items()]
-    return Measured(tuple(run.found.findings(L=length)), (), tuple(notes))
+    return Measured(tuple(run.result.findings(L=length)), (), tuple(notes))
