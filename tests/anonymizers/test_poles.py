@@ -57,7 +57,7 @@ def test_double_real_and_zero_poles(poles: list[complex]) -> None:
 
 
 @given(st.lists(st.floats(0.0, 3.14159), min_size=1, max_size=8), st.floats(0.3, 0.99))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_conjugate_poles_multiply_out(angles: list[float], radius: float) -> None:
     pairs = np.array([[1.0, -2 * radius * np.cos(angle), radius**2] for angle in angles])
     a = np.ones(1)

@@ -22,7 +22,7 @@ from personare.core.errors import ConfigError, UnknownNameError, WeightsError
 
 
 @given(st.integers(1, 40_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_frames_cover_every_sample(n_samples: int) -> None:
     count = grid.frame_count(n_samples)
     assert (count - 1) * grid.STEP < n_samples <= count * grid.STEP

@@ -14,7 +14,6 @@ import pytest
 
 from conftest import hum
 from personare.attackers import embedder
-from personare.attackers.scoring import unit_rows
 from personare.attackers.trained import Trained, taught_by
 from personare.attackers.training import augment, settings
 from personare.attackers.training.clips import clips_of, open_clips
@@ -27,6 +26,7 @@ from personare.core.errors import ConfigError, CorpusError, LeakError, MissingEx
 from personare.core.protocols import Embedder
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
+from personare.core.vectors import unit_rows
 from personare.metrics.privacy.eer import rocch_eer
 from personare.nn.plan import Plan
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError, PersonareError, TableError
 from personare.core.protocols import PseudoSpeaker
+from personare.core.vectors import cosine
 from personare.pseudospeakers import PSEUDOSPEAKERS, pseudospeaker
 from personare.pseudospeakers.comparing import hold_out, smallest_distance, within_gender
 from personare.pseudospeakers.pool import Pool
 from personare.pseudospeakers.recipe import Fitted, Recipe
 from personare.pseudospeakers.saving import load, save
-from personare.pseudospeakers.vectors import cosines
 from pseudospeakers.pools import DIMENSION, SETTINGS, clouds
 
 NAMES = PSEUDOSPEAKERS.names()
@@ -73,7 +73,7 @@ def test_fitting_is_deterministic(name: str) -> None:
 
 
 def test_unlike_the_original_where_promised_and_never_more_alike_than_strangers(name: str) -> None:
-    likeness = cosines(voices(fitted(name)), ORIGINALS.vectors)
+    likeness = cosine(voices(fitted(name)), ORIGINALS.vectors)
     genders = np.array(ORIGINALS.genders)
     others = (genders[:, None] == genders) & ~np.eye(len(genders), dtype=bool)
     own, others_mean = np.diagonal(likeness), likeness[others].mean()
@@ -107,7 +107,7 @@ def test_gender_is_kept_or_crossed_as_asked(name: str, wish: str) -> None:
         pytest.skip("made to hide the gender; see test_adversarial")
     invented = voices(fitted(name, wish))
     centres = np.stack([POOL.groups[g].mean(axis=0) for g in ("f", "m")])
-    heard = np.array(["f", "m"])[cosines(invented, centres).argmax(axis=1)]
+    heard = np.array(["f", "m"])[cosine(invented, centres).argmax(axis=1)]
     expected = np.array(ORIGINALS.genders)
     assert ((heard == expected) == (wish == "same")).mean() >= 0.95
 

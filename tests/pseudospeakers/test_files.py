@@ -12,10 +12,10 @@ import pytest
 
 from personare.cli import main
 from personare.core.errors import ConfigError, PersonareError, TableError, TargetError
+from personare.core.vectors import cosine
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.pool import Pool, read_pool, write_pool
 from personare.pseudospeakers.saving import load, save
-from personare.pseudospeakers.vectors import cosines
 from pseudospeakers.pools import clouds
 
 
@@ -100,13 +100,13 @@ def test_a_spoilt_file_is_refused_at_once(
 
 def test_a_scorer_must_be_given_again(tmp_path: Path) -> None:
     recipe = pseudospeaker("b1", farthest=5, average=2, distance="scorer")
-    fitted = recipe.fit(clouds(12), rng=np.random.default_rng(0), scorer=cosines)  # type: ignore[call-arg]
+    fitted = recipe.fit(clouds(12), rng=np.random.default_rng(0), scorer=cosine)  # type: ignore[call-arg]
     save(fitted, tmp_path / "b1.npz")
     with pytest.raises(ConfigError, match="give it to load"):
         load(tmp_path / "b1.npz")
     x = np.ones(256, np.float32)
     voices = [
-        f(x, rng=np.random.default_rng(1), gender="f") for f in (fitted, load(tmp_path / "b1.npz", scorer=cosines))
+        f(x, rng=np.random.default_rng(1), gender="f") for f in (fitted, load(tmp_path / "b1.npz", scorer=cosine))
     ]
     assert (voices[0] == voices[1]).all()
 

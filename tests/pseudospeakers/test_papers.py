@@ -8,6 +8,7 @@ from scipy import stats
 
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key
+from personare.core.vectors import angles, cosine
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.blends import blend
 from personare.pseudospeakers.choice import for_speaker
@@ -17,7 +18,6 @@ from personare.pseudospeakers.pool import Pool
 from personare.pseudospeakers.projection import gaussian_matrix, projected_dimension
 from personare.pseudospeakers.singular import moved
 from personare.pseudospeakers.unlike import draw_unlike
-from personare.pseudospeakers.vectors import angles, cosines
 from pseudospeakers.pools import clouds
 
 RNG = np.random.default_rng
@@ -34,7 +34,7 @@ def test_b1_is_the_mean_of_the_farthest_of_the_same_gender() -> None:
     fitted = pseudospeaker("b1", farthest=15, average=15).fit(pool, rng=RNG(0))
     speaker = pool.vectors[3] * 1.1
     women = pool.groups["f"]
-    expected = women[np.argsort(cosines(speaker[None], women)[0])[:15]].mean(axis=0)
+    expected = women[np.argsort(cosine(speaker[None], women)[0])[:15]].mean(axis=0)
     np.testing.assert_allclose(fitted(speaker, rng=RNG(1), gender="f"), expected, rtol=1e-5, atol=1e-6)
 
 
@@ -42,7 +42,7 @@ def test_b1_draws_only_from_the_farthest_and_all_of_them() -> None:
     pool = clouds(60)
     fitted = pseudospeaker("b1", farthest=12, average=1).fit(pool, rng=RNG(0))
     men = pool.groups["m"]
-    far = set(np.argsort(cosines(pool.vectors[0][None], men)[0])[:12].tolist())
+    far = set(np.argsort(cosine(pool.vectors[0][None], men)[0])[:12].tolist())
     drawn = [fitted(pool.vectors[0], rng=RNG([2, i]), gender="m") for i in range(150)]
     assert {int(np.abs(men - voice).sum(axis=1).argmin()) for voice in drawn} == far
 
@@ -50,10 +50,10 @@ def test_b1_draws_only_from_the_farthest_and_all_of_them() -> None:
 def test_b1_takes_any_scorer_as_its_distance() -> None:
     pool = clouds(60)
     recipe = pseudospeaker("b1", farthest=5, average=5, distance="scorer")
-    fitted = recipe.fit(pool, rng=RNG(0), scorer=lambda a, b: -cosines(a, b))  # type: ignore[call-arg]
+    fitted = recipe.fit(pool, rng=RNG(0), scorer=lambda a, b: -cosine(a, b))  # type: ignore[call-arg]
     speaker = pool.vectors[0] + 0.1
     women = pool.groups["f"]
-    nearest = women[np.argsort(-cosines(speaker[None], women)[0])[:5]].mean(axis=0)
+    nearest = women[np.argsort(-cosine(speaker[None], women)[0])[:5]].mean(axis=0)
     np.testing.assert_allclose(fitted(speaker, rng=RNG(1), gender="f"), nearest, rtol=1e-5, atol=1e-6)
     with pytest.raises(ConfigError, match="no scorer is given"):
         recipe.fit(pool, rng=RNG(0))
@@ -133,7 +133,7 @@ def test_forced_dissimilarity_holds_for_every_voice(name: str) -> None:
     fitted = pseudospeaker(name, limit=0.1).fit(pool, rng=RNG(0))
     for i in range(0, 200, 10):
         voice = fitted(pool.vectors[i], rng=RNG(i), gender=pool.genders[i])
-        assert cosines(voice[None], pool.vectors[i][None])[0, 0] <= 0.1 + 1e-6
+        assert cosine(voice[None], pool.vectors[i][None])[0, 0] <= 0.1 + 1e-6
 
 
 def test_o1c1_takes_the_least_similar_when_none_is_unlike() -> None:
@@ -141,7 +141,7 @@ def test_o1c1_takes_the_least_similar_when_none_is_unlike() -> None:
     rest = iter(np.array_split(drawn, [20, 40]))
     vector = np.ones(8)
     taken = draw_unlike(lambda n: next(rest)[:n], vector, limit=-1.0, tries=50)
-    assert (taken == drawn[cosines(drawn, vector[None])[:, 0].argmin()]).all()
+    assert (taken == drawn[cosine(drawn, vector[None])[:, 0].argmin()]).all()
 
 
 # RP + GMM -----------------------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ def test_a2_goes_towards_the_least_similar_centroid() -> None:
     centres = fitted.groups["f"].centres
     to_target, to_home = [], []
     for x in pool.groups["f"][:30]:
-        likeness = cosines(x[None], centres)[0]
-        found = cosines(fitted(x, rng=RNG(0), gender="f")[None], centres)[0]
+        likeness = cosine(x[None], centres)[0]
+        found = cosine(fitted(x, rng=RNG(0), gender="f")[None], centres)[0]
         to_target.append(found[likeness.argmin()])
         to_home.append(found[likeness.argmax()])
     assert np.mean(to_target) > np.mean(to_home) + 0.1

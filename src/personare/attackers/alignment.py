@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import cosine, unit_rows
 from personare.attackers.split import Lessons, Split, refuse_known
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine, unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class Space:
 
     def __call__(self, vectors: NDArray[Any]) -> Floats:
         """Bring raw vectors [n, d] into the space: [n, k]."""
-        coordinates: Floats = (unit_rows(vectors).astype(np.float64) - self.mean) @ self.axes
+        coordinates: Floats = (unit_rows(vectors) - self.mean) @ self.axes
         return coordinates
 
 
@@ -65,7 +65,7 @@ class Alignment:
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Compare every anonymized test [n, d] with every original enrolled vector [m, d]."""
         x, y = self.disguised(test) @ self.turn, self.original(enroll)
-        return cosine(x.astype(np.float32), y.astype(np.float32))
+        return cosine(x, y)
 
 
 def align_pairs(split: Split, *, dimensions: int = 0) -> Alignment:
@@ -202,7 +202,7 @@ def _relaxed_start(x: Floats, y: Floats, rng: np.random.Generator) -> Floats:
 def _spaces(disguised: Lessons, original: Lessons, dimensions: int) -> tuple[Space, Space]:
     if dimensions < 0:
         raise ConfigError(f"dimensions must be 0 (all) or the number kept, not {dimensions}")
-    rows = [unit_rows(lessons.vectors).astype(np.float64) for lessons in (disguised, original)]
+    rows = [unit_rows(lessons.vectors) for lessons in (disguised, original)]
     kept = min(dimensions or rows[0].shape[1], rows[0].shape[1], *(len(side) for side in rows))
     first, second = (
         Space(side.mean(0), np.linalg.svd(side - side.mean(0), full_matrices=False)[2][:kept].T) for side in rows

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import Learnt, Scorer, cosine
+from personare.attackers.scoring import Scorer, TrainedScorer
 from personare.attackers.split import refuse_known
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +50,7 @@ class AsNorm:
     def check(self, attacked: Iterable[str]) -> None:
         """Refuse speakers that the scorer below has learnt from, or that are in the cohort."""
         refuse_known(self.names, attacked)
-        if isinstance(self.scorer, Learnt):
+        if isinstance(self.scorer, TrainedScorer):
             self.scorer.check(attacked)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:

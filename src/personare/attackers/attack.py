@@ -22,11 +22,12 @@ from personare.attackers.alignment import Alignment, align_pairs, align_unpaired
 from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import FittedBackend
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import Scorer, TrialScores, cosine, enrolled, score_all, score_trials
+from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all, score_trials
 from personare.attackers.split import Heard, Split
 from personare.attackers.trained import refuse_teachers
 from personare.core.errors import ConfigError
 from personare.core.tables import Embeddings, Trials
+from personare.core.vectors import cosine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

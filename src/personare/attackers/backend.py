@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from personare.attackers.plda import Plda, class_sums, fit_plda
-from personare.attackers.scoring import cosine, unit_rows
 from personare.attackers.split import Lessons, refuse_known
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,14 +52,14 @@ class Backend:
 
     def fit(self, lessons: Lessons) -> FittedBackend:
         """Learn from the lessons."""
-        x = unit_rows(lessons.vectors).astype(np.float64)
+        x = unit_rows(lessons.vectors)
         mean = x.mean(0)
         turn = np.eye(x.shape[1])
         if self.lda:
             turn = turn @ lda_turn(x, lessons.speaker, dimensions=self.lda, shrinkage=self.shrinkage)
         if self.wccn:
             turn = turn @ wccn_turn((x - mean) @ turn, lessons.speaker, shrinkage=self.shrinkage)
-        turned = unit_rows((x - mean) @ turn)
+        turned = unit_rows((x - mean) @ turn, dtype=np.float32)
         plda = self._plda(turned, lessons.speaker) if self.scorer == "plda" else None
         return FittedBackend(mean, turn, plda, frozenset(lessons.names))
 
@@ -84,7 +84,7 @@ class FittedBackend:
 
     def turned(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
         """Raw vectors [n, d] in the learnt space, of length 1."""
-        return unit_rows((unit_rows(vectors).astype(np.float64) - self.mean) @ self.turn)
+        return unit_rows((unit_rows(vectors) - self.mean) @ self.turn, dtype=np.float32)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Compare every test [n, d] with every enrolled [m, d]."""

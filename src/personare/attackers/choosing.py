@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.attackers.backend import Backend
-from personare.attackers.scoring import unit_rows
+from personare.core.vectors import speaker_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,8 +62,8 @@ def _apart(backend: Backend, learnt: Lessons, judging: Lessons) -> float:
     place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     known = order[place < np.repeat(counts // 2, counts)]
     unknown = order[place >= np.repeat(counts // 2, counts)]
-    rows, who = unit_rows(judging.vectors), judging.speaker
-    enroll = np.stack([rows[known][who[known] == s].mean(0) for s in range(len(counts))])
+    who = judging.speaker
+    enroll = speaker_means(judging.vectors[known], who[known]).vectors
     scores = np.asarray(backend.fit(learnt)(judging.vectors[unknown], enroll))
     target = who[unknown][:, None] == np.arange(len(counts))
     return _area(scores[target], scores[~target])

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from personare.attackers.backend import Backend
 from personare.attackers.choosing import choose_backend
-from personare.attackers.scoring import cosine
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine
 
 if TYPE_CHECKING:
     from personare.attackers.scoring import Scorer

@@ -16,7 +16,7 @@ import numpy as np
 
 from personare.attackers import embedder as make_embedder
 from personare.attackers.ecapa import LONGEST_S, SHORTEST
-from personare.attackers.scoring import Learnt
+from personare.attackers.scoring import TrainedScorer
 from personare.core.errors import ConfigError, LeakError, WeightsError
 from personare.core.seeding import Key, token_for
 from personare.core.weights import file_sha256
@@ -99,7 +99,7 @@ class Trained:
 def refuse_teachers(embedder: str, attacked: Iterable[str]) -> None:
     """Refuse an attack on speakers whom the named embedder has learnt from; published embedders know nobody here."""
     ear = make_embedder(embedder)
-    if isinstance(ear, Learnt):
+    if isinstance(ear, TrainedScorer):
         ear.check(attacked)
 
 

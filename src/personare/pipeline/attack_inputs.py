@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.attackers.attack import Attack, Attacker, attack
-from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Heard, Split
 from personare.attackers.trained import taught_by
 from personare.core.embedding_files import read_embeddings
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
+from personare.core.vectors import unit_rows
 from personare.metrics.privacy.conversations import conversations
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError, PersonareError
 from personare.core.seeding import Key, rng_for
+from personare.core.vectors import cosine, pairwise_cosine
 from personare.pseudospeakers import PSEUDOSPEAKERS, pseudospeaker
 from personare.pseudospeakers.pool import Pool
-from personare.pseudospeakers.vectors import cosines, pairwise
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def hold_out(pool: Pool, *, share: float, most: int, rng: np.random.Generator) -
 def within_gender(vectors: NDArray[Any], genders: Sequence[str]) -> Floats:
     """Cosines of all pairs of the same gender."""
     column = np.array(genders if len(genders) else [""] * len(vectors))
-    return np.concatenate([pairwise(vectors[column == gender]) for gender in np.unique(column)])
+    return np.concatenate([pairwise_cosine(vectors[column == gender]) for gender in np.unique(column)])
 
 
 def compare(
@@ -113,8 +113,8 @@ def _invented(fitted: Any, originals: Pool, key: Key) -> NDArray[np.float32]:
 def _measured(
     name: str, pool: Pool, originals: Pool, voices: NDArray[np.float32], fit_s: float, voice_s: float
 ) -> Comparison:
-    own = np.array([cosines(v[None], w[None])[0, 0] for v, w in zip(originals.vectors, voices, strict=True)])
-    nearest = cosines(voices, pool.vectors).max(axis=1)
+    own = np.array([cosine(v[None], w[None])[0, 0] for v, w in zip(originals.vectors, voices, strict=True)])
+    nearest = cosine(voices, pool.vectors).max(axis=1)
     scale = float(np.linalg.norm(pool.vectors, axis=1).mean()) or 1.0
     return Comparison(
         name,

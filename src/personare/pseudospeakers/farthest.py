@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine
 from personare.pseudospeakers.recipe import Asked, Fitted, PerGender, Scorer
-from personare.pseudospeakers.vectors import cosines
 
 if TYPE_CHECKING:
     from personare.pseudospeakers.pool import Pool
@@ -79,7 +79,7 @@ class FarthestMean(PerGender[Voices]):
 
     def invent(self, asked: Asked[Voices]) -> Floats:
         """Average some of the farthest voices."""
-        compare = asked.scorer or cosines
+        compare = asked.scorer or cosine
         likeness = np.asarray(compare(asked.vector[None], asked.voices.vectors))[0]
         candidates = np.argsort(likeness, kind="stable")[: self.farthest]
         drawn = asked.rng.choice(candidates, size=self.average, replace=False)

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
+from personare.core.vectors import angles
 from personare.pseudospeakers.blends import blend
 from personare.pseudospeakers.choice import check_mix
 from personare.pseudospeakers.farthest import Voices
 from personare.pseudospeakers.recipe import Asked, PerGender
-from personare.pseudospeakers.vectors import angles
 
 Floats = NDArray[np.float64]
 

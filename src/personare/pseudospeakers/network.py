@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from personare.pseudospeakers.vectors import unit
+from personare.core.vectors import unit_rows
 
 Floats = NDArray[np.float64]
 Parts = dict[str, Floats]
@@ -41,7 +41,7 @@ class Network:
 
     def likeness(self, vectors: Floats) -> float:
         """Mean cosine of vectors with what is rebuilt of them."""
-        return float((unit(vectors) * unit(self.rebuilt(vectors))).sum(axis=1).mean())
+        return float((unit_rows(vectors) * unit_rows(self.rebuilt(vectors))).sum(axis=1).mean())
 
 
 def train(

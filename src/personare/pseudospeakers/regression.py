@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine
 from personare.pseudospeakers.recipe import Asked, PerGender
-from personare.pseudospeakers.vectors import cosines
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class SplitRegression(PerGender[RegressionVoices]):
         chosen = rng.choice(self.members, size=half, replace=False)
         steady = vector[voices.low] - voices.mean
         invented[voices.low] = np.mean([steady @ voices.slopes[m] + voices.offsets[m] for m in chosen], axis=0)
-        likeness = cosines(vector[None, voices.high], voices.sources)[0]
+        likeness = cosine(vector[None, voices.high], voices.sources)[0]
         varying = []
         for m in rng.choice(self.members, size=half, replace=False):
             rows = voices.rows[m]
@@ -113,7 +113,7 @@ class SplitRegression(PerGender[RegressionVoices]):
 def _unlike_partners(vectors: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
     """For every voice, the number of one drawn from the least similar tenth."""
     few = max(2, round(_UNLIKE_SHARE * len(vectors)))
-    farthest = np.argsort(cosines(vectors, vectors), axis=1, kind="stable")[:, :few]
+    farthest = np.argsort(cosine(vectors, vectors), axis=1, kind="stable")[:, :few]
     partners: NDArray[np.int64] = farthest[np.arange(len(vectors)), rng.integers(few, size=len(vectors))]
     return partners
 

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine, unit_rows
 from personare.pseudospeakers.clusters import cluster
 from personare.pseudospeakers.recipe import Asked, PerGender
-from personare.pseudospeakers.vectors import cosines, unit
 
 Floats = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ class SingularValues(PerGender[ClusteredVoices]):
         """The vectors of every cluster that is large enough; an unlucky start is tried again."""
         count = min(self.clusters, len(vectors) // (2 * _FEWEST_IN_CLUSTER))
         for _ in range(_STARTS):
-            labels = cluster(unit(vectors), count, rng=rng).labels
+            labels = cluster(unit_rows(vectors), count, rng=rng).labels
             members = [vectors[labels == c] for c in range(count) if (labels == c).sum() >= _FEWEST_IN_CLUSTER]
             if len(members) > 1:
                 return members
@@ -94,7 +94,7 @@ class SingularValues(PerGender[ClusteredVoices]):
 
     def invent(self, asked: Asked[ClusteredVoices]) -> Floats:
         """Move the speaker's row from the most similar cluster to the least similar one."""
-        likeness = cosines(asked.vector[None], asked.voices.centres)[0]
+        likeness = cosine(asked.vector[None], asked.voices.centres)[0]
         return moved(asked.vector, asked.voices, int(likeness.argmax()), int(likeness.argmin()))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine, pairwise_cosine
 from personare.pseudospeakers.recipe import Asked, PerGender
-from personare.pseudospeakers.vectors import cosines, pairwise
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def draw_unlike(draw: Callable[[int], Floats], vector: Floats, *, limit: float, 
     least, lowest = vector, np.inf
     for start in range(0, tries, _AT_ONCE):
         drawn = draw(min(_AT_ONCE, tries - start))
-        likeness = cosines(drawn, vector[None])[:, 0]
+        likeness = cosine(drawn, vector[None])[:, 0]
         enough = np.flatnonzero(likeness <= limit)
         if len(enough):
             return np.asarray(drawn[enough[0]])
@@ -86,4 +86,4 @@ def draw_unlike(draw: Callable[[int], Floats], vector: Floats, *, limit: float, 
 
 def strangers(vectors: Floats) -> float:
     """How alike two strangers of the pool are: the median cosine of two different vectors."""
-    return float(np.median(pairwise(vectors[:_MOST_FOR_MEDIAN])))
+    return float(np.median(pairwise_cosine(vectors[:_MOST_FOR_MEDIAN])))

@@ -10,13 +10,14 @@ import numpy as np
 
 from personare.attackers.ecapa import NAME as PRETRAINED
 from personare.attackers.ecapa import SHORTEST
-from personare.attackers.scoring import TrialScores, score_all, unit_rows
+from personare.attackers.scoring import TrialScores, score_all
 from personare.attackers.training.batches import Batch, Batches
 from personare.core import weights
 from personare.core.checkpoint import load_tensors
 from personare.core.errors import ConfigError, did_you_mean
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
+from personare.core.vectors import unit_rows
 from personare.encoders import mels
 from personare.nn.checkpoints import fill
 from personare.nn.ecapa import ecapa, ecapa_layers

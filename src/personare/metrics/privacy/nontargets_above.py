@@ -1,9 +1,9 @@
-"""How many strangers sound at least as much like a test as its own speaker does: the count behind every rank.
+"""How many other speakers sound at least as much like a test as its own speaker does: the count behind every rank.
 
 b_i = #{ j != target(i) : s(test_i, enroll_j) >= s(test_i, enroll_target(i)) },  rank_i = 1 + b_i  (ties count against)
 
 The scores are cosines, computed block by block in single precision, so that the full matrix never exists; the few pairs
-too close to the target to be told apart there are decided again in double precision. A difference below ``TIE`` is a
+too close to the target to be ordered there are decided again in double precision. A difference below ``TIE`` is a
 tie: equal up to rounding.
 """
 
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core.errors import MetricError
+from personare.core.vectors import unit_rows
 from personare.metrics.privacy.vectors import (
     checked_speakers,
     checked_vectors,
     same_dimension,
     target_columns,
-    unit_rows,
 )
 
 if TYPE_CHECKING:
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 BLOCK_CELLS = 6_000_000  # 24 MB of scores at a time
 NEAR = 4e-6  # single precision cosines are wrong by less than this up to thousands of dimensions
 TIE = 1e-12
-DOUBLE_CELLS = 500_000  # 4 MB of strangers in double precision at a time
+DOUBLE_CELLS = 500_000  # 4 MB of nontargets in double precision at a time
 
 
-def stranger_counts(
+def nontargets_above(
     test_vectors: ArrayLike, test_speakers: ArrayLike, enroll_vectors: ArrayLike, enroll_speakers: ArrayLike
 ) -> NDArray[np.int64]:
-    """Count for each test the enrolled strangers who score at least as high as its own speaker.
+    """Count for each test the enrolled nontargets that score at least as high as its own speaker.
 
     Parameters
     ----------
     test_vectors, test_speakers : float [t, d] and [t]; a speaker may have several tests.
     enroll_vectors, enroll_speakers : float [n, d] and [n]; one row per speaker.
 
-    >>> stranger_counts([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
+    >>> nontargets_above([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
     array([0, 2])
     """
     test = checked_vectors(test_vectors, of="test")
@@ -51,13 +51,13 @@ def stranger_counts(
         checked_speakers(test_speakers, rows=len(test), of="test"),
         checked_speakers(enroll_speakers, rows=len(enroll), of="enrolment"),
     )
-    people = unit_rows(enroll, dtype=np.float32).T
+    unit_enroll = unit_rows(enroll, dtype=np.float32).T
     counts = np.empty(len(test), dtype=np.int64)
     step = max(1, min(len(test), BLOCK_CELLS // len(enroll)))
     scores = np.empty((step, len(enroll)), dtype=np.float32)
     for start in range(0, len(test), step):
         rows = test[start : start + step]
-        block = np.matmul(unit_rows(rows, dtype=np.float32), people, out=scores[: len(rows)])
+        block = np.matmul(unit_rows(rows, dtype=np.float32), unit_enroll, out=scores[: len(rows)])
         counts[start : start + len(rows)] = _block_counts(block, rows, enroll, column[start : start + len(rows)])
     return counts
 
@@ -96,30 +96,30 @@ def _at_least_as_close(
     columns: NDArray[np.intp],
     own: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
-    """Decide in double precision whether stranger ``columns[k]`` reaches the target's score of test ``rows[k]``."""
-    heard = unit_rows(test, dtype=np.float64)
-    target = np.einsum("ij,ij->i", heard, unit_rows(enroll[own], dtype=np.float64))
+    """Decide in double precision whether nontarget ``columns[k]`` reaches the target's score of test ``rows[k]``."""
+    unit_test = unit_rows(test)
+    target = np.einsum("ij,ij->i", unit_test, unit_rows(enroll[own]))
     wins = np.empty(len(rows), dtype=np.bool_)
-    order = np.argsort(columns, kind="stable")  # pairs of one stranger side by side: each is normalised once
-    people, first = np.unique(columns[order], return_index=True)
+    order = np.argsort(columns, kind="stable")  # pairs of one nontarget side by side: each is normalised once
+    nontargets, first = np.unique(columns[order], return_index=True)
     ends = np.append(first, len(order))
     step = max(1, DOUBLE_CELLS // enroll.shape[1])
-    for start in range(0, len(people), step):
-        part = people[start : start + step]
-        scores = heard @ unit_rows(enroll[part], dtype=np.float64).T
+    for start in range(0, len(nontargets), step):
+        part = nontargets[start : start + step]
+        scores = unit_test @ unit_rows(enroll[part]).T
         pairs = order[ends[start] : ends[start + len(part)]]
         place = np.searchsorted(part, columns[pairs])
         wins[pairs] = scores[rows[pairs], place] >= target[rows[pairs]] - TIE
     return wins
 
 
-def stranger_counts_from_scores(scores: ArrayLike, target_column: ArrayLike) -> NDArray[np.int64]:
+def nontargets_above_in_scores(scores: ArrayLike, target_column: ArrayLike) -> NDArray[np.int64]:
     """Count the same in a given score matrix [tests, enrolled]; any score will do, higher means more alike.
 
-    >>> stranger_counts_from_scores([[0.9, 0.5, 0.9], [0.1, 0.7, 0.3]], [0, 1])
+    >>> nontargets_above_in_scores([[0.9, 0.5, 0.9], [0.1, 0.7, 0.3]], [0, 1])
     array([1, 0])
     """
-    matrix = np.asarray(scores, dtype=np.float64)
+    matrix = np.asarray(scores)
     column = np.asarray(target_column)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise MetricError(f"scores must form a table [tests, enrolled]; this one has shape {list(matrix.shape)}")
@@ -129,7 +129,7 @@ def stranger_counts_from_scores(scores: ArrayLike, target_column: ArrayLike) -> 
     if column.shape != (len(matrix),) or column.dtype.kind not in "iu":
         raise MetricError(f"{len(matrix)} tests need {len(matrix)} target columns; got shape {list(column.shape)}")
     if column.min() < 0 or column.max() >= matrix.shape[1]:
-        raise MetricError(f"a target column must lie in 0..{matrix.shape[1] - 1}; found {column.min()}..{column.max()}")
+        raise MetricError(f"a target column must lie in 0..{matrix.shape[1] - 1}; got {column.min()}..{column.max()}")
     own = matrix[np.arange(len(matrix)), column]
     counts: NDArray[np.int64] = np.count_nonzero(matrix >= own[:, None], axis=1).astype(np.int64) - 1
     return counts
