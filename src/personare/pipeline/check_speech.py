@@ -145,7 +145,7 @@ def _pools(speech: Speech, ways: list[Hiding]) -> Iterator[str]:
     for way in ways:
         if way.kind != "vectors":
             continue
-        need = getattr(pseudospeaker(way.recipe.method, **way.recipe.parameters), "fewest", 0) or 0
+        need = getattr(pseudospeaker(way.recipe.method, **way.recipe.parameters), "min_vectors", 0) or 0
         if need > fewest:
             yield f"anonymizer '{way.label}' needs {need} train speakers of each gender, there are {fewest}"
 

@@ -1,16 +1,20 @@
-"""How alike two voices are: cosines and angles between speaker vectors."""
+"""Speaker vectors: cosines and angles between them, and clusters of similar ones (k-means)."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from personare.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
+_KMEANS_ROUNDS = 51
 _TINY = 1e-30  # a vector of zeros has no direction: its cosine to everything counts as 0
 
 
@@ -27,8 +31,8 @@ def cosines(vectors: NDArray[Any], others: NDArray[Any]) -> Floats:
     >>> cosines(np.array([[2.0, 0.0]]), np.array([[1.0, 1.0], [-3.0, 0.0]])).round(3).tolist()
     [[0.707, -1.0]]
     """
-    found: Floats = np.clip(unit(vectors) @ unit(others).T, -1.0, 1.0)
-    return found
+    cosine: Floats = np.clip(unit(vectors) @ unit(others).T, -1.0, 1.0)
+    return cosine
 
 
 def angles(vectors: NDArray[Any], others: NDArray[Any]) -> Floats:
@@ -37,12 +41,30 @@ def angles(vectors: NDArray[Any], others: NDArray[Any]) -> Floats:
     >>> angles(np.array([[1.0, 0.0]]), np.array([[0.0, 5.0], [-1.0, 0.0]])).tolist()
     [[0.5, 1.0]]
     """
-    found: Floats = np.arccos(cosines(vectors, others)) / np.pi
-    return found
+    angle: Floats = np.arccos(cosines(vectors, others)) / np.pi
+    return angle
 
 
 def pairwise(vectors: NDArray[Any]) -> Floats:
     """Cosine of every two different vectors [n, d]: [n (n - 1) / 2]."""
     n = len(vectors)
-    found: Floats = cosines(vectors, vectors)[np.triu_indices(n, 1)]
-    return found
+    cosine: Floats = cosines(vectors, vectors)[np.triu_indices(n, 1)]
+    return cosine
+
+
+def kmeans_labels(vectors: NDArray[Any], clusters: int, *, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Divide vectors [n, d] into clusters by k-means with k-means++ starting points: the cluster of each [n].
+
+    >>> labels = kmeans_labels(np.array([[0.0], [0.1], [9.0], [9.1]]), 2, rng=np.random.default_rng(0))
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+    from scipy.cluster.vq import kmeans2
+
+    points = np.asarray(vectors, dtype=np.float64)
+    if not 1 <= clusters <= len(points):
+        raise ConfigError(f"{clusters} clusters need as many voices, the pool has {len(points)}")
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # fewer different vectors than clusters: 0 / 0
+        warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its centre, and the labels show it
+        _, labels = kmeans2(points, clusters, iter=_KMEANS_ROUNDS, minit="++", rng=rng)
+    return np.asarray(labels, dtype=np.intp)
