@@ -24,7 +24,7 @@ from personare.anonymizers.vocoder import revoiced
 from personare.core.audio import Audio, read_mono, write
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
-from personare.engine import Here
+from personare.engine import Serial
 from personare.pipeline.listen import Listening, listen
 from personare.pipeline.listening import USUAL, ListenWork
 from personare.pipeline.pairing import Pairs
@@ -58,7 +58,7 @@ def heard(frame: pl.DataFrame, change: Callable[[Audio, str], Audio], folder: Pa
         place = folder / f"{row['utterance']}.wav"
         write(place, change(read_mono(Path(row["audio"])), row["speaker"]), encoding="float32")
         places.append(str(place))
-    return listen(Pairs(frame.with_columns(pl.Series("anonymized", places)), (), 0), work, engine=Here())
+    return listen(Pairs(frame.with_columns(pl.Series("anonymized", places)), (), 0), work, engine=Serial())
 
 
 def main(corpus: Path, per_speaker: int, measures: tuple[str, ...]) -> None:

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from conftest import hum
 from personare.anonymizers import anonymizer
 from personare.anonymizers.xvector import anonymizer as xvector_anonymizer
-from personare.anonymizers.xvector import grid, speaking, tracking
-from personare.anonymizers.xvector.content import moonshine_content
+from personare.anonymizers.xvector import speaking
 from personare.anonymizers.xvector.weights import open_weights
 from personare.core.errors import ConfigError, UnknownNameError, WeightsError
+from personare.encoders import grid, tracking
+from personare.encoders.content import moonshine_content
 
 
 @given(st.integers(1, 40_000))

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from personare.attackers import embedder
 from personare.attackers.attacker import Attacker
 from personare.attackers.backend import Backend
-from personare.attackers.scoring import TrialScores, score_all, unit_rows
+from personare.attackers.scoring import TrialScores, score_all
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.audio import read_mono
 from personare.core.errors import ConfigError, UnknownNameError
 from personare.core.findings import Estimate
 from personare.core.seeding import Key, rng_for
+from personare.core.speakers import unit_rows
 from personare.core.tables import Corpus, Embeddings
 from personare.engine import Pool
 from personare.metrics.intervals import speaker_bootstrap

@@ -7,9 +7,9 @@ import pytest
 
 from personare.attackers.inference import Inferred, fit_guesser, infer_attribute
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
+from personare.core.speakers import unit_rows
 from personare.core.tables import Embeddings
 
 VALUES = ("young", "middle", "old")

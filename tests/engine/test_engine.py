@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from personare.core.errors import AudioError, ConfigError
-from personare.engine import Engine, Here, Pool, engine_for, shard_of
+from personare.engine import Engine, Pool, Serial, engine_for, shard_of
 
-ENGINES = [Here(), Pool(2)]
+ENGINES = [Serial(), Pool(2)]
 
 
 def work(number: int) -> int:
@@ -131,7 +131,7 @@ def sleepy(number: int) -> int:
 
 
 def test_jobs_choose_the_engine() -> None:
-    assert engine_for(1) == Here() and engine_for(3) == Pool(3)
+    assert engine_for(1) == Serial() and engine_for(3) == Pool(3)
     with pytest.raises(ConfigError):
         engine_for(0)
 

@@ -20,7 +20,7 @@ from personare.core.errors import CorpusError, MissingExtraError, PersonareError
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Engine, Here, Pool, shard_of
+from personare.engine import Engine, Pool, Serial, shard_of
 from personare.pipeline.jobs.anonymize import Summary, anonymize, private_folder
 from personare.pipeline.pairing import key_for, pair, pair_folders
 from personare.pipeline.recipe import Recipe, read_recipe, rehearse
@@ -33,7 +33,7 @@ def run(
     source: Path, target: Path, recipe: Recipe = RANDOM, *, engine: Engine | None = None, **options: object
 ) -> Summary:
     corpus = read_corpus(source).corpus
-    return anonymize(corpus, target, recipe, engine=engine or Here(), **options)  # type: ignore[arg-type]
+    return anonymize(corpus, target, recipe, engine=engine or Serial(), **options)  # type: ignore[arg-type]
 
 
 def content(folder: Path) -> dict[str, str]:
@@ -181,8 +181,8 @@ def test_kept_names_must_be_plain(tmp_path: Path) -> None:
     rows = {"utterance": ["x/../../y"], "speaker": ["anna"], "audio": [str(tmp_path / "a.wav")]}
     corpus = Corpus(pl.DataFrame(rows))
     with pytest.raises(TargetError, match="cannot be a file name"):
-        anonymize(corpus, tmp_path / "out", RANDOM, engine=Here(), names="keep")
-    assert anonymize(corpus, tmp_path / "tokens", RANDOM, engine=Here()).done == 1
+        anonymize(corpus, tmp_path / "out", RANDOM, engine=Serial(), names="keep")
+    assert anonymize(corpus, tmp_path / "tokens", RANDOM, engine=Serial()).done == 1
 
 
 def test_originals_and_anonymized_pair_only_with_the_key(small_corpus: Path, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Pat
 def test_a_withdrawn_speaker_is_noticed(small_corpus: Path, tmp_path: Path) -> None:
     run(small_corpus, tmp_path / "out")
     rest = Corpus(read_corpus(small_corpus).corpus.frame.filter(pl.col("speaker") != "anna"))
-    summary = anonymize(rest, tmp_path / "out", RANDOM, engine=Here())
+    summary = anonymize(rest, tmp_path / "out", RANDOM, engine=Serial())
     assert (summary.done, summary.unexplained) == (12, 4)
 
 

@@ -16,7 +16,7 @@ from personare.core.errors import CorpusError
 from personare.core.seeding import Key
 from personare.core.tables import Corpus, Embeddings
 from personare.corpora import read_corpus
-from personare.engine import Here, Pool
+from personare.engine import Pool, Serial
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.voices import Wanted, make_voices
 from personare.pipeline.old_attack import run_attack
@@ -33,14 +33,14 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pat
     folder = tmp_path_factory.mktemp("evaluation")
     make_voices(folder / "voices", Wanted(6, 4, seed=1, rate_hz=16_000), engine=Pool(2))
     corpus = read_corpus(folder / "voices").corpus
-    anonymize(corpus, folder / "anon", RANDOM, engine=Here(), key_file=folder / "key")
+    anonymize(corpus, folder / "anon", RANDOM, engine=Serial(), key_file=folder / "key")
     yield folder / "voices", folder / "anon"
 
 
 @pytest.fixture(scope="module")
 def evaluation(hidden: tuple[Path, Path]) -> Evaluation:
     pairs, recipe, _ = read_pair(*hidden, hidden[0].parent / "key")
-    return evaluate(pairs, recipe=recipe, engine=Here(), lengths=(1, 2, 5))
+    return evaluate(pairs, recipe=recipe, engine=Serial(), lengths=(1, 2, 5))
 
 
 def values(evaluation: Evaluation) -> dict[tuple[str, str, int], float]:
@@ -67,7 +67,7 @@ def test_what_was_not_measured_is_said(evaluation: Evaluation, hidden: tuple[Pat
     assert any("L = 5 was not measured" in note for note in evaluation.notes)
     assert any("Not measured here: singling out" in note for note in evaluation.notes)
     pairs, _, _ = read_pair(*hidden, hidden[0].parent / "key")
-    without = evaluate(pairs, recipe=None, engine=Here(), lengths=(1,))
+    without = evaluate(pairs, recipe=None, engine=Serial(), lengths=(1,))
     assert [o.attacker for o in without.outcomes] == ["unprotected", "ignorant"]
     assert any("lazy-informed attacker was not played" in note for note in without.notes)
 
@@ -123,11 +123,11 @@ def test_enrolment_and_trial_never_share_an_utterance() -> None:
 def test_too_small_a_corpus_is_one_line(small_corpus: Path, tmp_path: Path) -> None:
     corpus = read_corpus(small_corpus).corpus
     one = Corpus(corpus.frame.filter(pl.col("speaker") == "anna"))
-    anonymize(one, tmp_path / "out", RANDOM, engine=Here())
+    anonymize(one, tmp_path / "out", RANDOM, engine=Serial())
     pairs, recipe, _ = read_pair(small_corpus, tmp_path / "out", None)
     assert len(pairs.missing) == 12 and how_many_sounds(pairs, recipe=recipe) == 8
     with pytest.raises(CorpusError, match="at least 2 speakers"):
-        evaluate(pairs, recipe=recipe, engine=Here())
+        evaluate(pairs, recipe=recipe, engine=Serial())
 
 
 def crowd(rng: np.random.Generator, noise: float, speakers: int = 24, each: int = 6) -> tuple[Embeddings, Embeddings]:
@@ -168,17 +168,17 @@ def test_a_speaker_alone_with_a_gender_meets_nobody() -> None:
 
 
 def test_impossible_lengths_fail_before_listening(small_corpus: Path, tmp_path: Path) -> None:
-    anonymize(read_corpus(small_corpus).corpus, tmp_path / "out", RANDOM, engine=Here())
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "out", RANDOM, engine=Serial())
     pairs, recipe, _ = read_pair(small_corpus, tmp_path / "out", None)
     with pytest.raises(CorpusError, match="L = 5 is not possible: some speaker has only 2 trial utterances"):
-        evaluate(pairs, recipe=recipe, engine=Here(), lengths=(5,))
+        evaluate(pairs, recipe=recipe, engine=Serial(), lengths=(5,))
 
 
 @pytest.mark.models
 def test_when_nothing_can_be_heard_the_reason_is_told(small_corpus: Path, tmp_path: Path) -> None:
-    anonymize(read_corpus(small_corpus).corpus, tmp_path / "out", RANDOM, engine=Here())
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "out", RANDOM, engine=Serial())
     for path in (tmp_path / "out" / "audio").rglob("*.flac"):
         path.write_bytes(b"spoilt")
     pairs, recipe, _ = read_pair(small_corpus, tmp_path / "out", None)
     with pytest.raises(CorpusError, match=r"nothing could be heard \(first: .*not audio"):
-        evaluate(pairs, recipe=recipe, engine=Here(), embedder="ge2e")
+        evaluate(pairs, recipe=recipe, engine=Serial(), embedder="ge2e")

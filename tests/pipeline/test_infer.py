@@ -14,7 +14,7 @@ from personare.core.audio import write
 from personare.core.errors import ConfigError
 from personare.core.tables import Corpus, write_frame
 from personare.corpora import read_corpus
-from personare.engine import Here, Pool
+from personare.engine import Pool, Serial
 from personare.pipeline import old_infer as study
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.old_evaluate import read_pair
@@ -42,7 +42,7 @@ def _people(folder: Path, prefix: str, *, count: int) -> Path:
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
     attacked, others = _people(tmp_path / "a", "a", count=9), _people(tmp_path / "o", "o", count=8)
-    anonymize(read_corpus(attacked).corpus, tmp_path / "anon", RECIPE, engine=Here())
+    anonymize(read_corpus(attacked).corpus, tmp_path / "anon", RECIPE, engine=Serial())
     return attacked, tmp_path / "anon", others
 
 
@@ -57,7 +57,7 @@ def test_a_column_of_the_manifest_is_guessed(folders: tuple[Path, Path, Path]) -
     towns = study.attribute_of("town", (attacked, source), (others, read_corpus(others).corpus))
     listening = study.plan(pairs, recipe=recipe, lesson=lesson_of(others, None, recipe), embedder="ge2e")
     assert {sound.speaker[0] for sound in listening.sounds["training"]} == {"o"}
-    (found,) = study.infer({"town": towns}, listening, engine=Here()).betrayed
+    (found,) = study.infer({"town": towns}, listening, engine=Serial()).betrayed
     assert (found.inferred.attempts, found.inferred.unknown) == (8, 1)
     assert found.inferred.successes >= 7 and found.risk.risk.low <= found.risk.risk.value <= found.risk.risk.high
 

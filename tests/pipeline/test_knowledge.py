@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 from conftest import hum
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import unit_rows
 from personare.cli import app
 from personare.core.audio import write
 from personare.core.errors import ConfigError, LeakError
+from personare.core.speakers import unit_rows
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Here
+from personare.engine import Serial
 from personare.pipeline import old_knowledge as study
 from personare.pipeline.hearing import hear
 from personare.pipeline.jobs.anonymize import anonymize
@@ -32,7 +32,7 @@ RECIPE = Recipe("mcadams", {"alpha": [0.6, 0.9]})
 
 @pytest.fixture
 def hidden(small_corpus: Path, tmp_path: Path) -> tuple[Path, Path]:
-    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", RECIPE, engine=Here())
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", RECIPE, engine=Serial())
     return small_corpus, tmp_path / "anon"
 
 
@@ -59,9 +59,9 @@ def test_every_level_hears_what_it_may(hidden: tuple[Path, Path], others: Path) 
     assert len({sound.speaker for sound in listening.sounds["training"]}) == 6
     draws = [d.draw for d in listening.disguises.values() if d]
     assert len(set(draws)) == len(draws) == 2 + study.DISGUISES
-    found = study.attack(pairs, levels, listening, engine=Here())
+    found = study.attack(pairs, levels, listening, engine=Serial())
     assert [o.attacker for o in found.outcomes] == [level.value for level in levels]
-    again = study.attack(pairs, levels, listening, engine=Here())
+    again = study.attack(pairs, levels, listening, engine=Serial())
     assert table_rows(found) == table_rows(again)
     for outcome in found.outcomes:
         assert all(np.isfinite(f.estimate.value) for f in outcome.findings)
@@ -74,10 +74,10 @@ def test_a_semi_informed_attacker_has_another_system(hidden: tuple[Path, Path], 
         lesson = study.lesson_of(others, method, recipe)
         listening = study.plan(pairs, [level], recipe=recipe, embedder="ge2e", lesson=lesson)
         with pytest.raises(LeakError, match="system"):
-            study.attack(pairs, [level], listening, engine=Here())
+            study.attack(pairs, [level], listening, engine=Serial())
     lesson = study.lesson_of(others, "mcadams", recipe)
     listening = study.plan(pairs, [Knowledge.SEMI_INFORMED], recipe=recipe, embedder="ge2e", lesson=lesson)
-    assert study.attack(pairs, [Knowledge.SEMI_INFORMED], listening, engine=Here()).outcomes
+    assert study.attack(pairs, [Knowledge.SEMI_INFORMED], listening, engine=Serial()).outcomes
 
 
 def test_what_an_attacker_lacks_is_one_line(hidden: tuple[Path, Path]) -> None:
@@ -125,7 +125,7 @@ def test_a_lazy_informed_attacker_enrols_the_mean_of_several_disguises(hidden: t
     pairs, recipe, _ = read_pair(*hidden, None)
     level = [Knowledge.LAZY_INFORMED]
     listening = study.plan(pairs, level, recipe=recipe, embedder="ge2e", disguises=3)
-    heard = {n: hear(s, listening.works[n], engine=Here()) for n, s in listening.sounds.items()}
+    heard = {n: hear(s, listening.works[n], engine=Serial()) for n, s in listening.sounds.items()}
     sides = study._sides(Knowledge.LAZY_INFORMED, heard, listening)
     draws = [unit_rows(heard[f"enrolment anonymized {i}"].embeddings.vectors) for i in (1, 2, 3)]
     assert not np.allclose(draws[0], draws[1], atol=1e-3)

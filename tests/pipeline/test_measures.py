@@ -13,7 +13,7 @@ import pytest
 
 from personare.core.findings import Estimate, Finding
 from personare.core.tables import Corpus
-from personare.engine import Here
+from personare.engine import Serial
 from personare.listeners.linear import Line
 from personare.listeners.paralinguistics import NAMES
 from personare.metrics import card
@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def found(place: Path, out: str, **changes: Any) -> pl.DataFrame:
     path = write_study(place, **{"listeners": None, "clips": 0, "people": [2, 4], **changes})
-    ran = run_study(read_study(path), place / out, engine=Here(), written="", home=place)
+    ran = run_study(read_study(path), place / out, engine=Serial(), written="", home=place)
     assert not ran.outcome.failures, ran.outcome.failures
     return pl.read_parquet(place / out / "findings.parquet")
 

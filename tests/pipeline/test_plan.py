@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from personare.engine import Here
+from personare.engine import Serial
 from personare.pipeline.estimate import Planned, StudyPlan, plan_study
 from personare.pipeline.run import Ran, run_study
 from personare.pipeline.study import read_study
@@ -34,7 +34,7 @@ def planned(path: Path, out: str, *, probe: bool = True) -> StudyPlan:
 
 def ran(path: Path, out: str) -> Ran:
     text = path.read_text(encoding="utf-8")
-    return run_study(read_study(path), path.parent / out, engine=Here(), written=text, home=path.parent)
+    return run_study(read_study(path), path.parent / out, engine=Serial(), written=text, home=path.parent)
 
 
 def test_every_stage_is_listed_and_timed_and_nothing_is_written(place: Path) -> None:
@@ -68,11 +68,11 @@ def test_what_is_done_is_not_planned_again(place: Path) -> None:
     assert len(left) == 3 and all("single" in label for label in left)
 
 
-def taught(place: Path, **plan: Any) -> Path:
+def trained(place: Path, **plan: Any) -> Path:
     """Write a study that trains two recognizers, as figure 12 of VoicePrivacy 2020 does."""
     settings = {
         "shape": {"width": 16, "blocks": 1, "kernel": 5},
-        "plan": {"steps": 6, "judge_every": 3, "warm_up": 2, **plan},
+        "plan": {"steps": 6, "validate_every": 3, "warm_up": 2, **plan},
         "batch": 4,
         "held_out": {"speakers": 2, "utterances": 2},
     }
@@ -84,23 +84,23 @@ def taught(place: Path, **plan: Any) -> Path:
     return write_study(place, listeners=ears, metrics=["cer"], attackers=None)
 
 
-def schooling(found: StudyPlan) -> list[Planned]:
-    return [stage for stage in found.stages if stage.kind == "teach"]
+def trainings(found: StudyPlan) -> list[Planned]:
+    return [stage for stage in found.stages if stage.kind == "train"]
 
 
 @needs_torch
-def test_the_teaching_of_recognizers_is_timed_by_a_few_of_its_steps(place: Path) -> None:
-    short, long = (schooling(planned(taught(place, steps=steps), "never")) for steps in (6, 6000))
-    assert [stage.label for stage in short] == ["teach hums plain on original", "teach hums hidden on b2"]
+def test_the_training_of_recognizers_is_timed_by_a_few_of_its_steps(place: Path) -> None:
+    short, long = (trainings(planned(trained(place, steps=steps), "never")) for steps in (6, 6000))
+    assert [stage.label for stage in short] == ["train hums plain on original", "train hums hidden on b2"]
     for a, b in zip(short, long, strict=True):
         assert a.seconds_each and b.seconds_each and b.seconds_each > 20 * a.seconds_each
-    found = planned(taught(place), "never")
+    found = planned(trained(place), "never")
     assert not found.unknown and not [s.trouble for s in found.stages if s.trouble]
 
 
 @needs_torch
 def test_recognizers_learn_from_original_and_from_hidden_speech(place: Path) -> None:
-    found = ran(taught(place), "taught").outcome
+    found = ran(trained(place), "trained").outcome
     told = [(f.conditions["anonymizer"], f.conditions["listener"]) for f in found.findings]
     assert sorted(told) == [(a, b) for a in ("b2", "original") for b in ("hidden", "plain")]
     assert {f.conditions["listener_trained_on"] for f in found.findings} == {"original", "b2"}

@@ -14,7 +14,7 @@ import pytest
 from personare.core.audio import probe
 from personare.core.errors import TargetError
 from personare.core.tables import Scores
-from personare.engine import Engine, Here, Pool, Result, engine_named
+from personare.engine import Engine, Pool, Result, Serial, engine_named
 from personare.metrics import CARDS
 from personare.pipeline.folder import COLUMNS
 from personare.pipeline.resolve import key_of
@@ -36,7 +36,7 @@ def go(path: Path, out: str, *, engine: Engine | None = None, resume: bool = Fal
     return run_study(
         read_study(path),
         path.parent / out,
-        engine=engine or Here(),
+        engine=engine or Serial(),
         written=path.read_text(encoding="utf-8"),
         home=path.parent,
         resume=resume,
@@ -137,7 +137,7 @@ class Interrupted:
     def map(
         self, work: Callable[[Any], Any], items: Iterable[Any], *, ordered: bool = True
     ) -> Iterator[Result[Any, Any]]:
-        for result in Here().map(work, items, ordered=ordered):
+        for result in Serial().map(work, items, ordered=ordered):
             if self.left == 0:
                 raise KeyboardInterrupt
             self.left -= 1

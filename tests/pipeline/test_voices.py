@@ -15,7 +15,7 @@ from personare.core.tables import Corpus
 from personare.core.weights import home
 from personare.corpora.voices.plan import Utterance
 from personare.corpora.voices.synthesizer import synthesize
-from personare.engine import Here, Pool, Result
+from personare.engine import Pool, Result, Serial
 from personare.pipeline.jobs import voices as study
 from personare.pipeline.jobs.voices import Made, Summary, Wanted, make_voices
 
@@ -53,7 +53,7 @@ def fresh_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make(target: Path, wanted: Wanted = SMALL) -> Summary:
-    return make_voices(target, wanted, engine=Here())
+    return make_voices(target, wanted, engine=Serial())
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -90,7 +90,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(spoken: list[str], tmp_path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_voices(tmp_path / "torn", SMALL, engine=Here(), watch=stop_after_three)
+        make_voices(tmp_path / "torn", SMALL, engine=Serial(), watch=stop_after_three)
     assert not (tmp_path / "torn" / "manifest.parquet").exists()
     (tmp_path / "torn" / "v001" / ".v001-02-0badcafe.part.flac").write_bytes(b"left by a killed run")
     (tmp_path / "torn" / "v001" / "v001-01.flac").write_bytes(b"no longer audio")
@@ -154,7 +154,7 @@ def test_the_same_seed_gives_the_same_bits_here_and_in_a_pool(
     fresh_home: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = Wanted(speakers=2, utterances=1, seed=9, rate_hz=16_000)
-    make_voices(tmp_path / "here", wanted, engine=Here())
+    make_voices(tmp_path / "here", wanted, engine=Serial())
     items = wanted.plan()
     for item in reversed(items):  # once more, in another order and with nothing kept
         write(tmp_path / "again" / f"{item.name}.flac", synthesize(item, rate_hz=16_000))

@@ -1,4 +1,4 @@
-"""Hostile ears: what an attacker knows, how they turn speech into vectors, how they compare."""
+"""Attackers: what they know, how they turn speech into vectors, how they compare."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from personare.core.catalog import Catalog
 from personare.core.protocols import Embedder
 
 BUILTIN = {
-    "ecapa": "personare.attackers.ecapa:Ecapa",
+    "ecapa": "personare.encoders.ecapa:Ecapa",
     "ge2e": "personare.encoders.ge2e:Ge2e",
-    "trained": "personare.attackers.trained:Trained",
+    "trained": "personare.attackers.trained:TrainedEmbedder",
 }
 EMBEDDERS = Catalog("embedder", BUILTIN)
 

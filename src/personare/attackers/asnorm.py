@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import Learnt, Scorer, cosine
-from personare.attackers.split import refuse_known
+from personare.attackers.scoring import FittedOnSpeakers, Scorer, cosine
 from personare.core.errors import ConfigError
+from personare.core.speakers import refuse_overlap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,9 +47,9 @@ class AsNorm:
             raise ConfigError(f"top must be at least 2, not {self.top}")
 
     def check(self, attacked: Iterable[str]) -> None:
-        """Refuse speakers that the scorer below has learnt from, or that are in the cohort."""
-        refuse_known(self.names, attacked)
-        if isinstance(self.scorer, Learnt):
+        """Refuse speakers that the scorer below was fitted on, or that are in the cohort."""
+        refuse_overlap(self.names, attacked)
+        if isinstance(self.scorer, FittedOnSpeakers):
             self.scorer.check(attacked)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:

@@ -65,9 +65,9 @@ class Attacker:
             rng = np.random.default_rng(_MATCHING_SEED)
             scorer = align_pairs(split) if self.alignment == "pairs" else align_unpaired(split, rng=rng)
         elif split.training is not None:
-            lessons = split.lessons()
-            backend = self.backend or choose_backend(lessons, start=Backend(scorer=self.compare))
-            scorer = backend.fit(lessons)
+            training = split.training_vectors()
+            backend = self.backend or choose_backend(training, start=Backend(scorer=self.compare))
+            scorer = backend.fit(training)
         if self.as_norm and split.training is not None:
             strangers = enrolled(split.training.embeddings)
             scorer = AsNorm(strangers.vectors, strangers.ids, self.as_norm, scorer)

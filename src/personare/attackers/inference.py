@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.attackers.scoring import unit_rows
 from personare.core.errors import ConfigError
+from personare.core.speakers import unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,11 +83,11 @@ def infer_attribute(
     split: Split, attribute: Mapping[str, str | None], *, rng: np.random.Generator, pull: float = 1.0
 ) -> Inferred:
     """Attack one attribute (speaker -> value) of the test speakers; every speaker's utterances are heard together."""
-    lessons = split.lessons()
-    labels = np.array([attribute.get(name) or "" for name in lessons.names], dtype=str)[lessons.speaker]
+    training = split.training_vectors()
+    labels = np.array([attribute.get(name) or "" for name in training.names], dtype=str)[training.speaker]
     known = labels != ""
-    counts = np.bincount(lessons.speaker)[lessons.speaker]
-    guesser = fit_guesser(lessons.vectors[known], labels[known].tolist(), weights=1 / counts[known], pull=pull)
+    counts = np.bincount(training.speaker)[training.speaker]
+    guesser = fit_guesser(training.vectors[known], labels[known].tolist(), weights=1 / counts[known], pull=pull)
     test = split.test.embeddings
     speakers = tuple(sorted(name for name in set(test.speakers) if attribute.get(name)))
     if len(speakers) < 2:
@@ -95,13 +95,13 @@ def infer_attribute(
     evidence = _per_speaker(guesser(test.vectors), test.speakers, speakers)
     classes = np.array(guesser.classes)
     guess = classes[evidence.argmax(1)]
-    learnt = [attribute.get(name) or "" for name in lessons.names]
+    known_values = [attribute.get(name) or "" for name in training.names]
     return Inferred(
         speakers,
         np.array([attribute[name] for name in speakers], dtype=str),
         guess,
         guess[_somebody_else(len(speakers), rng)],
-        max(guesser.classes, key=learnt.count),
+        max(guesser.classes, key=known_values.count),
         len(set(test.speakers)) - len(speakers),
     )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from personare.core.errors import TableError
+from personare.core.speakers import unit_rows
 from personare.core.tables import Embeddings, Scores, Trials
 
 if TYPE_CHECKING:
@@ -31,22 +32,12 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class Learnt(Protocol):
-    """A Scorer that was fitted on speakers, whom it refuses to attack."""
+class FittedOnSpeakers(Protocol):
+    """A scorer or embedder that was fitted on speakers, whom it refuses to attack."""
 
     def check(self, attacked: Iterable[str]) -> None:
-        """Refuse speakers it has learnt from."""
+        """Refuse speakers it was fitted on."""
         ...
-
-
-def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Scale every row to length 1; a row of zeros stays (it is like nobody).
-
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
 
 
 def cosine(test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -156,7 +147,7 @@ def score_trials(
 
 
 def _check(test: Embeddings, enroll: Embeddings, scorer: object) -> None:
-    if isinstance(scorer, Learnt):
+    if isinstance(scorer, FittedOnSpeakers):
         scorer.check({*test.speakers, *enroll.speakers})
     if test.vectors.shape[1] != enroll.vectors.shape[1]:
         found = f"{test.vectors.shape[1]} and {enroll.vectors.shape[1]}"

@@ -36,7 +36,7 @@ IN_FLIGHT_PER_WORKER = 4
 
 
 @dataclass(frozen=True)
-class Here:
+class Serial:
     """This process, one item after the other."""
 
     def map(

@@ -129,18 +129,18 @@ def _llr_faults(study: Study, foes: list[Assault], known: list[str]) -> Iterator
 
 
 def _ear_faults(study: Study, ways: list[Hiding]) -> Iterator[str]:
-    """Unknown listeners, missing extras and models, recognizers that cannot be taught."""
+    """Unknown listeners, missing extras and models, recognizers that cannot be trained."""
     labels = [ORIGINAL, *(way.label for way in ways if way.kind == "sound")]
     for label, choice in study.ears.items():
         where = f"listeners: {label}"
         if kind_of(choice) not in GIVES:
             yield f"listeners: no listener '{choice.listener}' for studies; {did_you_mean(choice.listener, GIVES)}"
         elif choice.listener == "ctc":
-            from personare.listeners import ctc_settings
             from personare.pipeline.jobs.train_recognizer import check_extras
+            from personare.training.recognizer.settings import recognizer_settings
 
             yield from _tried(check_extras, where)[1]
-            yield from _tried(lambda choice=choice: ctc_settings.chosen(choice.config), where)[1]  # type: ignore[misc]
+            yield from _tried(lambda choice=choice: recognizer_settings(choice.config), where)[1]  # type: ignore[misc]
             if choice.trained_on not in labels:
                 yield f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}"
         else:

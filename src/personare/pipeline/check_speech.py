@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from personare.attackers.trained import refuse_teachers
+from personare.attackers.trained import refuse_training_speakers
 from personare.core.errors import PersonareError
-from personare.listeners import ctc_settings
 from personare.metrics.privacy.population import FEWEST_ENROLLED
 from personare.pipeline.resolve import Assault, Hiding
 from personare.pipeline.roles import CALIBRATION, ENROLMENT, TRAIN, TRIAL, one_sided
@@ -18,6 +17,7 @@ from personare.pipeline.speech import Speech
 from personare.pipeline.study import Study
 from personare.pipeline.wishes import FAMILIES, expanded, kind_of
 from personare.pseudospeakers import pseudospeaker
+from personare.training.recognizer.settings import recognizer_settings
 
 LEAST_LEARNT_FROM = 2
 
@@ -37,13 +37,13 @@ def speech_problems(study: Study, speech: Speech, ways: list[Hiding], foes: list
     if "similarity" in _asked(study) and _counts(speech, TRIAL).max() < 2:
         yield "metrics: deid and g_vd compare two trial utterances of a speaker; nobody has two; give more utterances"
     yield from _training(speech, ways, foes)
-    yield from _teaching(study, speech)
+    yield from _recognizers(study, speech)
     yield from _overlaps(speech)
     if "inference" in _asked(study):
         yield from _attributes(study, speech)
     for foe in foes:
         try:
-            refuse_teachers(foe.choice.embedder, enrolled | tested)
+            refuse_training_speakers(foe.choice.embedder, enrolled | tested)
         except PersonareError as error:
             yield f"attacker '{foe.label}': {error}"
 
@@ -123,16 +123,16 @@ def _training(speech: Speech, ways: list[Hiding], foes: list[Assault]) -> Iterat
     yield from _pools(speech, ways)
 
 
-def _teaching(study: Study, speech: Speech) -> Iterator[str]:
+def _recognizers(study: Study, speech: Speech) -> Iterator[str]:
     """A recognizer that the study trains needs speech with text, of enough people to hold some out."""
-    taught = {label: choice for label, choice in study.ears.items() if choice.listener == "ctc"}
+    trained = {label: choice for label, choice in study.ears.items() if choice.listener == "ctc"}
     learners = speech.of(TRAIN)["speaker"].n_unique()
-    for label, choice in taught.items():
-        where = f"listener '{label}' is taught from the train part"
+    for label, choice in trained.items():
+        where = f"listener '{label}' is trained on the train part"
         if "text" not in speech.frame.columns:
             yield f"{where}, and nobody wrote down what was said there"
         with contextlib.suppress(PersonareError):  # settings that cannot be read are named by another check
-            need = ctc_settings.chosen(choice.config).held_out.speakers + LEAST_LEARNT_FROM
+            need = recognizer_settings(choice.config).held_out.speakers + LEAST_LEARNT_FROM
             if learners < need:
                 yield f"{where}: {need} speakers are needed (held-out ones included), there are {learners}"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from personare.pipeline.graph import Graph
 from personare.pipeline.jobs.voices import VoiceWork
 from personare.pipeline.probe import few, probe_measures, probe_sounds, probe_voices
-from personare.pipeline.probe_training import probe_teaching
+from personare.pipeline.probe_training import probe_training
 from personare.pipeline.run import HASHES, speech_for
 from personare.pipeline.speech import Speech, with_marks
 from personare.pipeline.stages.measure import MeasureJob
@@ -77,8 +77,8 @@ def _probed(
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Time a couple of utterances in every kind of work."""
     tried = replace(graph, speech=small, sample=True)
-    utterances = {job.stage.label: len(job.frame) for job in graph.waves["teach"]}
-    times, faults = probe_teaching(tried.waves["teach"], Store(temporary / "stages"), utterances)
+    utterances = {job.stage.label: len(job.frame) for job in graph.waves["train"]}
+    times, faults = probe_training(tried.waves["train"], Store(temporary / "stages"), utterances)
     each, trouble = probe_sounds(tried, temporary, todo)
     return each | times, trouble | faults
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from personare.attackers.knowledge import Knowledge
-from personare.listeners import ctc_settings
 from personare.pipeline.resolve import Assault, Hiding, Who, assaults, hidings, key_of, mark_of
 from personare.pipeline.roles import CALIBRATION, ENROLMENT, TRAIN, TRIAL
 from personare.pipeline.speech import Speech
@@ -18,12 +17,13 @@ from personare.pipeline.stages.anonymize import hide_job
 from personare.pipeline.stages.embed import HearJob, InventJob
 from personare.pipeline.stages.listen import Ear, ListenJob
 from personare.pipeline.stages.measure import Ask, MeasureJob, Vectors, Voiced
-from personare.pipeline.stages.train import TeachJob
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Stage
 from personare.pipeline.study import ORIGINAL, Study
 from personare.pipeline.wishes import NEED_LLRS, kind_of, of_family
+from personare.training.recognizer.settings import recognizer_settings
 
-WAVES = ("hide", "hear", "invent", "teach", "listen", "measure")
+WAVES = ("hide", "hear", "invent", "train", "listen", "measure")
 PER_LENGTH = ("detection", "link", "single")
 
 
@@ -215,9 +215,9 @@ class Graph:
             hidden = None
             if choice.trained_on != ORIGINAL:
                 hidden = hide_job(self.study, speech, TRAIN, ways[choice.trained_on], "training")
-            settings = replace(ctc_settings.chosen(choice.config), seed=self.study.seed)
-            told = f"teach {speech.label} {label} on {choice.trained_on}"
-            yield Ear(label, choice, TeachJob(told, speech.of(TRAIN), settings, hidden))
+            settings = replace(recognizer_settings(choice.config), seed=self.study.seed)
+            told = f"train {speech.label} {label} on {choice.trained_on}"
+            yield Ear(label, choice, TrainJob(told, speech.of(TRAIN), settings, hidden))
 
 
 def _fits(assault: Assault, family: str, way: Hiding) -> bool:
@@ -242,6 +242,6 @@ def _before(job: Any) -> Iterator[Any]:
     elif isinstance(job, InventJob):
         yield from (job.original, job.pool)
     elif isinstance(job, ListenJob):
-        yield from (one for one in (job.hidden, job.ear.taught) if one is not None)
-    elif isinstance(job, HearJob | TeachJob) and job.hidden is not None:
+        yield from (one for one in (job.hidden, job.ear.training) if one is not None)
+    elif isinstance(job, HearJob | TrainJob) and job.hidden is not None:
         yield job.hidden

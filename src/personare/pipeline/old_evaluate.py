@@ -20,7 +20,7 @@ from typing import Any
 import polars as pl
 
 from personare import __version__
-from personare.attackers.trained import refuse_teachers
+from personare.attackers.trained import refuse_training_speakers
 from personare.core.errors import CorpusError
 from personare.core.findings import Finding
 from personare.core.seeding import Key, rng_for
@@ -92,7 +92,7 @@ def evaluate(
     recipe : how the corpus was anonymized; without it nobody can play the lazy-informed attacker, which is then noted.
     seed : chooses the split, the attacker's own key and the bootstrap; the same seed gives the same findings.
     """
-    refuse_teachers(embedder, pairs.frame["speaker"])
+    refuse_training_speakers(embedder, pairs.frame["speaker"])
     key = Key.from_seed(seed)
     enroll, trial, alone = split(pairs.frame, key)
     _check_enough(enroll, trial)

@@ -19,7 +19,7 @@ from personare.attackers.inference import Inferred, infer_attribute
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.split import Disguise, Split
 from personare.attackers.split import Heard as Known
-from personare.attackers.trained import refuse_teachers
+from personare.attackers.trained import refuse_training_speakers
 from personare.core.errors import ConfigError, did_you_mean
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
@@ -79,7 +79,7 @@ def _note(known: dict[str, str | None], rows: pl.DataFrame, name: str) -> None:
 
 def plan(pairs: Pairs, *, recipe: Recipe | None, lesson: Lesson | None, embedder: str, seed: int = 1) -> Listening:
     """List what must be heard; ``lesson`` is the other people's speech, and how the attacker anonymizes it."""
-    refuse_teachers(embedder, pairs.frame["speaker"])
+    refuse_training_speakers(embedder, pairs.frame["speaker"])
     others, used = others_than(lesson, pairs), given(lesson).recipe
     found = Listening({}, {}, {})
     system = recipe.system if recipe else "unknown"

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from personare.attackers.attacker import Attacker
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Split
 from personare.attackers.split import Heard as Known
-from personare.attackers.trained import refuse_teachers, taught_by
+from personare.attackers.trained import refuse_training_speakers, trained_on
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, token_for
+from personare.core.speakers import unit_rows
 from personare.core.tables import Corpus, Embeddings
 from personare.engine import Engine
 from personare.pipeline.hearing import Heard, HearWork, Sound, hear
@@ -91,10 +91,10 @@ def plan(
     """
     if disguises < 1:
         raise ConfigError(f"an attacker disguises enrolment speech at least once, not {disguises} times")
-    refuse_teachers(embedder, pairs.frame["speaker"])
+    refuse_training_speakers(embedder, pairs.frame["speaker"])
     key = Key.from_seed(seed)
     enroll, trial, _ = deal(pairs.frame, key)
-    found = Listening({}, {}, {}, taught_by(embedder))
+    found = Listening({}, {}, {}, trained_on(embedder))
     system = recipe.system if recipe else "unknown"
     plain = HearWork(embedder)
     found.need("trial anonymized", sounds_in(trial, "anonymized"), plain, Disguise(system, "owner"))
@@ -203,7 +203,7 @@ def _sides(level: Knowledge, heard: dict[str, Heard], listening: Listening) -> S
     training = side("training") if level.needs_training and "training" in heard else None
     original = side("training original") if level is Knowledge.ALIGNED else None
     ear = listening.ear if level.trial == "anonymized" else None  # nothing is hidden from an attack on original speech
-    return Split(level, enroll, trial, training, original, ear=ear)
+    return Split(level, enroll, trial, training, original, embedder_trained_on=ear)
 
 
 def _disguised(heard: dict[str, Heard], listening: Listening) -> Known:

@@ -16,11 +16,12 @@ from personare.attackers.alignment import Alignment
 from personare.attackers.attacker import Attacker
 from personare.attackers.backend import FittedBackend
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import Scorer, cosine, unit_rows
+from personare.attackers.scoring import Scorer, cosine
 from personare.attackers.split import Disguise, Heard, Split
-from personare.attackers.trained import refuse_teachers, taught_by
+from personare.attackers.trained import refuse_training_speakers, trained_on
 from personare.core.embedding_files import read_embeddings
 from personare.core.errors import ConfigError
+from personare.core.speakers import unit_rows
 from personare.core.tables import Embeddings
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class View:
     def seen(self) -> Seen:
         """Learn what there is to learn, and give the vectors to compare."""
         split = self.split()
-        refuse_teachers(self.embedder, split.enroll.speakers | split.test.speakers)
+        refuse_training_speakers(self.embedder, split.enroll.speakers | split.test.speakers)
         attacker = Attacker(
             self.knowledge,
             embedder=self.embedder,
@@ -90,8 +91,8 @@ class View:
         training = self.training.heard() if self.training else None
         original = self.training_original.heard() if self.training_original else None
         level = Knowledge(self.knowledge)
-        ear = taught_by(self.embedder) if level.trial == "anonymized" else None
-        return Split(level, both[0], both[1], training, original, ear=ear)
+        embedder_trained_on = trained_on(self.embedder) if level.trial == "anonymized" else None
+        return Split(level, both[0], both[1], training, original, embedder_trained_on=embedder_trained_on)
 
 
 def together(draws: list[Heard]) -> Heard:

@@ -20,17 +20,17 @@ import numpy as np
 
 from personare.anonymizers.frames import limited
 from personare.anonymizers.phrases import phrases, refuse_nan, sample_at
-from personare.anonymizers.xvector.content import content_encoder
-from personare.anonymizers.xvector.grid import RATE_HZ
 from personare.anonymizers.xvector.speaking import Pitch, at_the_level_of, moved, pitch_of, spoken
-from personare.anonymizers.xvector.tracking import tracked
 from personare.anonymizers.xvector.weights import SHIPPED, Voices, open_weights
 from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, rng_for
 from personare.core.weights import require
 from personare.encoders import swift
+from personare.encoders.content import content_encoder
 from personare.encoders.ge2e import Ge2e
+from personare.encoders.grid import RATE_HZ
+from personare.encoders.tracking import tracked
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.parts import Own, PartVectors, for_parts
 from personare.pseudospeakers.pool import Pool, read_pool

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.anonymizers.xvector.grid import PAIR, RATE_HZ, Track, frame_count, on_frames, prosody
 from personare.core import bands
+from personare.encoders.grid import PAIR, RATE_HZ, Track, frame_count, on_frames, prosody
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

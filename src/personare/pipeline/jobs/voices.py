@@ -23,7 +23,7 @@ from personare.core.tables import Corpus
 from personare.core.weights import files_of, home
 from personare.corpora.voices.plan import Utterance, plan
 from personare.corpora.voices.synthesizer import MODEL, fingerprint, synthesize
-from personare.engine import Engine, Here, Result
+from personare.engine import Engine, Result, Serial
 
 MANIFEST = "manifest.parquet"
 CARD = "voices.json"
@@ -160,7 +160,7 @@ def make_voices(
     if missing:
         files_of(MODEL)  # a missing model is one line before the work, not a failure per utterance
     results: list[Result[Utterance, Made]] = []
-    for where, part in ((Here(), there), (engine, missing)):
+    for where, part in ((Serial(), there), (engine, missing)):
         for result in where.map(work, part, ordered=False) if part else ():
             results.append(result)
             watch(result)

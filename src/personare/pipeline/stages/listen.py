@@ -26,7 +26,7 @@ from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
 from personare.pipeline.listening_together import ListenTogether, in_batches
 from personare.pipeline.speech import content_of
 from personare.pipeline.stages.anonymize import HideJob
-from personare.pipeline.stages.train import TeachJob
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study import ListenerChoice
 from personare.pipeline.wishes import kind_of
@@ -38,11 +38,11 @@ ONE_SIDED = ("words", "dnsmos")
 
 @dataclass(frozen=True, eq=False)
 class Ear:
-    """One listener of a study under its label; ``taught`` where the study trains the recognizer itself."""
+    """One listener of a study under its label; ``training`` where the study trains the recognizer itself."""
 
     label: str
     choice: ListenerChoice
-    taught: TeachJob | None = None
+    training: TrainJob | None = None
 
     @property
     def measure(self) -> str:
@@ -55,8 +55,8 @@ class Ear:
     def work(self, store: Store) -> ListenWork:
         """Make the work of this ear alone."""
         recognizer = self.choice.listener if self.measure == "words" else "moonshine"
-        if self.taught is not None:
-            recognizer = f"ctc:{self.taught.folder(store)}"
+        if self.training is not None:
+            recognizer = f"ctc:{self.training.folder(store)}"
         tracker = self.choice.listener if self.measure == "pitch" else "pitch"
         return ListenWork((self.measure,), (recognizer,), tracker, affect=self.affect)
 
@@ -77,9 +77,9 @@ class Ear:
         return self.measure in ONE_SIDED or (self.affect is not None and self.affect.categorical)
 
     def fingerprint(self) -> str:
-        """The exact model; a recognizer that is taught here is named by its own stage."""
-        if self.taught is not None:
-            return "taught"
+        """The exact model; a recognizer that is trained here is named by its own stage."""
+        if self.training is not None:
+            return "trained"
         ear = self.affect or _ear(self.choice.listener)
         return str(getattr(ear, "fingerprint", repr(ear)))
 
@@ -101,7 +101,7 @@ class ListenJob:
     def stage(self) -> Stage:
         """What it depends on: the speech, and the exact ears."""
         facts = {"measure": self.ear.measure, "ear": self.ear.fingerprint(), "speech": content_of(self.frame)}
-        inputs = [job.stage for job in (self.hidden, self.ear.taught) if job is not None]
+        inputs = [job.stage for job in (self.hidden, self.ear.training) if job is not None]
         return Stage("listen", self.label, facts, tuple(inputs), items=len(self.frame))
 
     def facts(self) -> dict[str, Any]:
