@@ -11,9 +11,9 @@ import polars as pl
 import yaml
 
 from conftest import hum
-from personare.attackers.trained import FORMAT
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
+from personare.training.embedder.export import FORMAT
 
 TEXTS = ("one two three", "four five six", "seven eight nine")
 

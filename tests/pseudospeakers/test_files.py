@@ -12,6 +12,7 @@ import pytest
 
 from personare.cli import main
 from personare.core.errors import ConfigError, OutputError, PersonareError, TableError
+from personare.core.vectors import cosine
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.files import load, save
 from personare.pseudospeakers.pool import SpeakerPool, read_pool, write_pool

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from personare.attackers.scorers import ScorerSettings
 
 BUILTIN = {
-    "ecapa": "personare.attackers.ecapa:Ecapa",
+    "ecapa": "personare.encoders.ecapa:Ecapa",
     "ge2e": "personare.encoders.ge2e:Ge2e",
-    "trained": "personare.attackers.trained:Trained",
+    "trained": "personare.attackers.trained:TrainedEmbedder",
 }
 EMBEDDERS = Catalog("embedder", BUILTIN)
 SCORERS = Catalog(

@@ -1,7 +1,7 @@
 """The cheap strong attacker: what a pretrained embedder hears, re-learnt on anonymized speech of other speakers.
 
 Vectors are centred, turned to the directions in which speakers differ (LDA), whitened within speakers (WCCN), scaled
-to length 1 [garciaromero2011analysis], and compared by PLDA or cosine. Nothing is fitted but from ``Lessons``.
+to length 1 [garciaromero2011analysis], and compared by PLDA or cosine. Nothing is fitted but from ``TrainingVectors``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from personare.attackers.plda import Plda, class_sums, fit_plda
-from personare.attackers.split import Lessons, refuse_known
+from personare.attackers.split import TrainingVectors
 from personare.core.errors import ConfigError
+from personare.core.speakers import refuse_overlap
 from personare.core.vectors import cosine, unit_rows
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Backend:
         if not 0 <= self.shrinkage <= 1:
             raise ConfigError(f"shrinkage must lie between 0 and 1, not {self.shrinkage}")
 
-    def fit(self, lessons: Lessons) -> FittedBackend:
+    def fit(self, lessons: TrainingVectors) -> FittedBackend:
         """Learn from the lessons."""
         x = unit_rows(lessons.vectors)
         mean = x.mean(0)
@@ -71,16 +72,16 @@ class Backend:
 
 @dataclass(frozen=True, eq=False)
 class FittedBackend:
-    """A Scorer of raw vectors; ``learnt_from`` names the training speakers, whom it refuses to attack."""
+    """A Scorer of raw vectors; ``trained_on`` names the training speakers, whom it refuses to attack."""
 
     mean: Floats
     turn: Floats
     plda: Plda | None
-    learnt_from: frozenset[str]
+    trained_on: frozenset[str]
 
     def check(self, attacked: Iterable[str]) -> None:
         """Refuse speakers it has learnt from."""
-        refuse_known(self.learnt_from, attacked)
+        refuse_overlap(self.trained_on, attacked)
 
     def turned(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
         """Raw vectors [n, d] in the learnt space, of length 1."""

@@ -83,7 +83,7 @@ def infer_attribute(
     split: Split, attribute: Mapping[str, str | None], *, rng: np.random.Generator, pull: float = 1.0
 ) -> Inferred:
     """Attack one attribute (speaker -> value) of the test speakers; every speaker's utterances are heard together."""
-    lessons = split.lessons()
+    lessons = split.training_vectors()
     labels = np.array([attribute.get(name) or "" for name in lessons.names], dtype=str)[lessons.speaker]
     known = labels != ""
     counts = np.bincount(lessons.speaker)[lessons.speaker]

@@ -32,7 +32,7 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class TrainedScorer(Protocol):
+class FittedOnSpeakers(Protocol):
     """A Scorer that was fitted on speakers, whom it refuses to attack."""
 
     def check(self, attacked: Iterable[str]) -> None:
@@ -160,7 +160,7 @@ def score_trials(
 
 
 def _check(test: Embeddings, enroll: Embeddings, scorer: object) -> None:
-    if isinstance(scorer, TrainedScorer):
+    if isinstance(scorer, FittedOnSpeakers):
         scorer.check({*test.speakers, *enroll.speakers})
     if test.vectors.shape[1] != enroll.vectors.shape[1]:
         found = f"{test.vectors.shape[1]} and {enroll.vectors.shape[1]}"

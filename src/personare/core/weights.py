@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from personare.core.carriers import WEIGHTS, Carrier, Weights
+from personare.core.carriers import WEIGHTS, Carrier, PretrainedModel
 from personare.core.errors import UnknownNameError, WeightsError, did_you_mean
 from personare.core.files import atomic_path
 from personare.core.files import file_sha256 as file_sha256
@@ -35,7 +35,7 @@ def home() -> Path:
     return Path(platformdirs.user_cache_dir("personare"))
 
 
-def known(name: str) -> Weights:
+def known(name: str) -> PretrainedModel:
     """Look up a model by name."""
     if name not in WEIGHTS:
         raise UnknownNameError(f"no model '{name}'; {did_you_mean(name, WEIGHTS)}")

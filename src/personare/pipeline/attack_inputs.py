@@ -15,7 +15,7 @@ import numpy as np
 
 from personare.attackers.attack import Attack, Attacker, attack
 from personare.attackers.split import Disguise, Heard, Split
-from personare.attackers.trained import taught_by
+from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
@@ -71,9 +71,9 @@ class AttackInputs:
         heard, level = trial.read(), self.attacker.knowledge
         training = self.training.read() if self.training else None
         original = self.training_original.read() if self.training_original else None
-        trained_on = taught_by(self.attacker.embedder) if level.trial == "anonymized" else None
+        trained = trained_on(self.attacker.embedder) if level.trial == "anonymized" else None
         first = mean_of_draws([file.read() for file in enroll]) if enroll else _nothing(heard, level.enroll)
-        return Split(level, first, heard, training, original, ear=trained_on)
+        return Split(level, first, heard, training, original, embedder_trained_on=trained)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from personare.attackers.trained import refuse_teachers, taught_by
+from personare.attackers.trained import refuse_training_speakers, trained_on
 from personare.core.errors import PersonareError
 from personare.pipeline.measures import Measure, expand_metrics, measure_classes
 from personare.pipeline.measures.utility import listener_corpus_notes, listener_corpus_problems
@@ -36,7 +36,7 @@ def speech_problems(
     yield from _overlaps(corpus)
     for one in attackers:
         try:
-            refuse_teachers(one.attacker.embedder, corpus.enrolled | corpus.tested)
+            refuse_training_speakers(one.attacker.embedder, corpus.enrolled | corpus.tested)
         except PersonareError as error:
             yield f"attacker '{one.label}': {error}"
 
@@ -94,7 +94,7 @@ def _training(
 def _knows(embedder: str) -> bool:
     """Whether an embedder has itself learnt from anonymized speech."""
     with contextlib.suppress(PersonareError):
-        return taught_by(embedder) is not None
+        return trained_on(embedder) is not None
     return False
 
 

@@ -28,7 +28,7 @@ from personare.pipeline.stages.embed import EmbedJob
 from personare.pipeline.stages.generate import GenerateJob
 from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.stages.measure import AttackSources, MeasureJob, VectorSource
-from personare.pipeline.stages.train import TeachJob
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Stage
 from personare.pipeline.study import Study
 
@@ -210,9 +210,9 @@ class Graph:
 
     def _learns_from_speech(self, corpus: StudyCorpus, embedder: str) -> bool:
         """An embedder that has itself learnt from anonymized speech may do without training speech."""
-        from personare.attackers.trained import taught_by
+        from personare.attackers.trained import trained_on
 
-        return len(corpus.of(TRAIN)) > 0 or taught_by(embedder) is None
+        return len(corpus.of(TRAIN)) > 0 or trained_on(embedder) is None
 
     def _vectors(
         self,
@@ -263,7 +263,7 @@ def _before(job: Any) -> Iterator[Any]:
         yield from (one for one in (job.hidden, job.ear.taught) if one is not None)
     elif isinstance(job, EmbedJob) and job.anonymized is not None:
         yield job.anonymized
-    elif isinstance(job, TeachJob) and job.hidden is not None:
+    elif isinstance(job, TrainJob) and job.hidden is not None:
         yield job.hidden
     else:
-        assert isinstance(job, AnonymizeJob | GivenJob | EmbedJob | TeachJob)
+        assert isinstance(job, AnonymizeJob | GivenJob | EmbedJob | TrainJob)

@@ -82,7 +82,7 @@ class GenerateWork:
         del item
         genders, own, others = dict(self.genders), read_embeddings(self.original), read_embeddings(self.pool)
         known = tuple(genders.get(s, "") for s in others.speakers)
-        pool = SpeakerPool(others.vectors, known if any(known) else (), others.speakers).people()
+        pool = SpeakerPool(others.vectors, known if any(known) else (), others.speakers).speaker_means()
         recipe = pseudospeaker(self.recipe.method, **self.recipe.parameters)
         fitted = recipe.fit(pool, rng=rng_for(self.system, "fit"))
         means = _means(own)

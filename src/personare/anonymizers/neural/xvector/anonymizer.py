@@ -17,9 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.xvector.content import content_encoder
-from personare.anonymizers.neural.xvector.grid import RATE_HZ
-from personare.anonymizers.neural.xvector.prosody import f0_statistics, track_prosody, transform_f0
 from personare.anonymizers.neural.xvector.synthesis import CROSSFADE, crossfade, match_level, synthesize
 from personare.anonymizers.neural.xvector.weights import SHIPPED, SpeakerBank, open_weights
 from personare.anonymizers.signal.frames import limit_peaks
@@ -31,7 +28,10 @@ from personare.core.fingerprint import Fingerprinted
 from personare.core.seeding import Key, rng_for
 from personare.core.weights import require
 from personare.encoders import swift
+from personare.encoders.content import content_encoder
 from personare.encoders.ge2e import Ge2e
+from personare.encoders.grid import RATE_HZ
+from personare.encoders.prosody import f0_statistics, track_prosody, transform_f0
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.assignment import OwnComponents, SynthesisVectors, for_synthesis
 from personare.pseudospeakers.files import load as load_generator

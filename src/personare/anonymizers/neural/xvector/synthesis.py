@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.anonymizers.neural.xvector.grid import PAIR, RATE_HZ, frame_count, on_frames
-from personare.anonymizers.neural.xvector.prosody import ProsodyTrack, features
 from personare.core import bands
+from personare.encoders.grid import PAIR, RATE_HZ, frame_count, on_frames
+from personare.encoders.prosody import ProsodyTrack, features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

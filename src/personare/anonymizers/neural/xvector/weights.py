@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.anonymizers.neural.xvector.prosody import F0Statistics
 from personare.core.errors import WeightsError
 from personare.core.files import file_digest
 from personare.encoders.graphs import opened
+from personare.encoders.prosody import F0Statistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
