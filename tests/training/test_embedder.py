@@ -19,8 +19,8 @@ from personare.core.audio import Audio, write
 from personare.core.errors import ConfigError, CorpusError, LeakError, MissingExtraError, TrainingError, WeightsError
 from personare.core.protocols import Embedder
 from personare.core.seeding import Key
-from personare.core.speakers import unit_rows
 from personare.core.tables import Corpus
+from personare.core.vectors import unit_rows
 from personare.pipeline.jobs.train_embedder import held_out_eer
 from personare.training.embedder import augment, settings
 from personare.training.embedder.run import EmbedderTrainingRun, prepare
