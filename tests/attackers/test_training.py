@@ -133,11 +133,12 @@ def test_a_trained_ear_refuses_its_teachers(hummers: Corpus, tmp_path: Path) -> 
 
 
 def test_an_evaluation_with_an_ear_that_knows_the_speakers_is_refused(hummers: Corpus, tmp_path: Path) -> None:
+    from personare.pipeline.pairing import Pairs
+
     from personare.attackers.knowledge import Knowledge
     from personare.engine import engine_for
     from personare.pipeline import old_evaluate as evaluate
     from personare.pipeline import old_knowledge as knowledge
-    from personare.pipeline.pairing import Pairs
 
     course = _course(hummers, dataclasses.replace(TINY, plan=Plan(steps=1, judge_every=1)))
     list(course.learn(tmp_path))

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import soundfile
+from personare.pipeline.pairing import key_for, pair, pair_folders
 
 from conftest import hum
 from personare.core.audio import read_channels, write
@@ -22,7 +23,6 @@ from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Engine, ProcessPool, Serial, shard_of
 from personare.pipeline.jobs.anonymize import Summary, anonymize, private_folder
-from personare.pipeline.pairing import key_for, pair, pair_folders
 from personare.pipeline.recipe import Recipe, read_recipe, rehearse
 
 RANDOM = Recipe("mcadams", {"alpha": [0.5, 0.9]})

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from personare.pipeline.old_evaluate import _notes
+from personare.pipeline.pairing import Pairs
 from typer.testing import CliRunner
 
 from personare.cli import app
@@ -17,8 +19,6 @@ from personare.corpora import read_corpus
 from personare.engine import Serial
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.guess_attributes import labels_of, predicted_counts, with_guesses
-from personare.pipeline.old_evaluate import _notes
-from personare.pipeline.pairing import Pairs
 from personare.pipeline.recipe import Recipe
 
 pytest.importorskip("pyworld", reason="needs the extra 'pitch'")

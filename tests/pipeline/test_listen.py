@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from personare.pipeline.pairing import Pairs
 from typer.testing import CliRunner
 
 from conftest import hum
@@ -22,7 +23,6 @@ from personare.listeners.memory import forget, remembered, remembered_each
 from personare.pipeline.listen import as_json, listen, table_rows
 from personare.pipeline.listening import ListenWork, SoundPair
 from personare.pipeline.listening_together import ListenTogether, in_batches
-from personare.pipeline.pairing import Pairs
 
 for library in ("jiwer", "pyworld", "pesq", "pystoi", "speechmos"):
     pytest.importorskip(library, reason="needs the extras 'asr', 'pitch' and 'quality'")

@@ -113,7 +113,7 @@ def labels(folder: Path) -> list[str]:
 
 def test_only_what_depends_on_a_change_is_done_again(place: Path, ran: Ran) -> None:
     # another metric on the same vectors: nothing is hidden or heard again
-    path = write_study(place, metrics=["eer", "linkability", "stoi", "singling_out"], people=[2])
+    path = write_study(place, metrics=["eer", "linkability", "stoi", "singling_out"], gallery_sizes=[2])
     more = go(path, "run", resume=True)
     assert more.executed == 3 + 3  # link (another N) and Singling Out for three attacks
     # another setting of one method: the originals stay as they are

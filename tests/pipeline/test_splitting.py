@@ -52,14 +52,14 @@ def test_halves_and_counts() -> None:
 
 def test_sets_a_and_b_of_the_legal_paper() -> None:
     """Everybody in B is in A with other utterances; who has enough for A only is in A only, who has less nowhere."""
-    choice = CorpusChoice(split="sets", least=(2, 3))
+    choice = CorpusChoice(split="sets", min_speech=(2, 3))
     found, notes = with_roles(frame([10, 5, 4, 2, 1]), choice, KEY)
     assert count(found, ENROLMENT) == {"s00": 4, "s01": 2, "s02": 4, "s03": 2}
     assert count(found, TRIAL) == {"s00": 6, "s01": 3}
-    assert notes == ["1 of 22 utterances have no role and are not used"] and choice.keeps_one_sided
+    assert notes == ["1 of 22 utterances have no role and are not used"] and choice.on_one_side == "keep"
     seconds, _ = with_roles(
         frame([10, 5, 4]),
-        CorpusChoice(path=Path(), split="sets", least=(20, 30), unit="seconds"),
+        CorpusChoice(path=Path(), split="sets", min_speech=(20, 30), unit="seconds"),
         KEY,
     )
     assert count(seconds, TRIAL) == {"s00": 6, "s01": 3}

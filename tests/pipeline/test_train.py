@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from personare.pipeline.old_evaluate import read_pair
 
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.training.settings import shipped
@@ -15,7 +16,6 @@ from personare.engine import engine_for
 from personare.pipeline import old_knowledge as knowledge
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.train_embedder import open_course, sources_of, system_of, train_embedder
-from personare.pipeline.old_evaluate import read_pair
 from personare.pipeline.recipe import Recipe
 
 RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")

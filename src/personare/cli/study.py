@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +50,7 @@ def run(
 
         personare study run recipes/legal-figure1.yaml --corpus LibriSpeech/test-clean --speakers 40 --out run-libri
     """
-    _one_thread()
+    show.one_thread()
     from personare.cli.study_progress import StudyProgress
     from personare.engine import engine_named
     from personare.pipeline.run import open_folder, run_study
@@ -90,7 +89,7 @@ def check(
 
         personare study check my-study.yaml
     """
-    _one_thread()
+    show.one_thread()
     _checked(study, (corpus, speakers, utterances), out or _folder(study), quiet=False)
     typer.echo(f"{study}: can run")
 
@@ -113,7 +112,7 @@ def plan(
 
         personare study plan my-study.yaml --jobs 2
     """
-    _one_thread()
+    show.one_thread()
     from personare.cli.study_progress import duration
     from personare.pipeline.estimate import plan_study
 
@@ -187,14 +186,6 @@ def _tell(ran: Ran) -> None:
         sys.stderr.write("personare: nothing could be measured; see failures.tsv in the run folder\n")
     if not outcome.held or not outcome.findings:
         raise typer.Exit(1)
-
-
-def _one_thread() -> None:
-    """Let numbers be added in one order, here as in workers: set before numpy is imported, it holds everywhere."""
-    from personare.engine.local import THREAD_VARIABLES
-
-    for name in THREAD_VARIABLES:
-        os.environ.setdefault(name, "1")
 
 
 def _folder(study: Path) -> Path:

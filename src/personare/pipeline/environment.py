@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
@@ -12,8 +11,8 @@ from personare import __version__
 from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
 from personare.pipeline.graph import Graph
+from personare.pipeline.measures.utility import kind_of
 from personare.pipeline.models import models_of
-from personare.pipeline.wishes import kind_of
 
 LIBRARIES = (
     *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
@@ -31,17 +30,12 @@ def environment_of(graph: Graph) -> dict[str, Any]:
         "seed": graph.study.seed,
         "models": _models(graph),
         "methods": {
-            w.label: models_of(w.recipe.method, w.recipe.parameters) for w in graph.hidings if w.kind == "sound"
+            w.label: models_of(w.recipe.method, w.recipe.parameters)
+            for w in graph.anonymizers
+            if w.kind == "sound" and w.recipe is not None
         },
-        "ears": {a.label: make_embedder(a.choice.embedder).fingerprint for a in graph.assaults},
+        "ears": {a.label: make_embedder(a.attacker.embedder).fingerprint for a in graph.attackers},
     }
-
-
-def _shipped(graph: Graph) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the models that are shipped with every method."""
-    for way in graph.hidings:
-        if way.kind == "sound":
-            yield way.label, models_of(way.recipe.method, way.recipe.parameters)
 
 
 def _version(name: str) -> str | None:
@@ -53,8 +47,8 @@ def _version(name: str) -> str | None:
 
 def _models(graph: Graph) -> dict[str, Any]:
     """Name every shipped model that is used, with its carrier and the SHA-256 of its files."""
-    names = {a.choice.embedder for a in graph.assaults} | {kind_of(c) for c in graph.study.ears.values()}
-    names |= {"kokoro"} if any(s.wanted is not None for s in graph.speech.values()) else set()
+    names = {a.attacker.embedder for a in graph.attackers} | {kind_of(c) for c in graph.study.listener_choices.values()}
+    names |= {"kokoro"} if any(s.wanted is not None for s in graph.corpora.values()) else set()
     return {
         name: {
             "carrier": f"{WEIGHTS[name].carrier.package} {WEIGHTS[name].carrier.version}",

@@ -19,7 +19,7 @@ Seconds = dict[str, float]
 Troubles = dict[str, str]
 
 
-def probe_teaching(jobs: Sequence[TeachJob], store: Store, utterances: Mapping[str, int]) -> tuple[Seconds, Troubles]:
+def probe_training(jobs: Sequence[TeachJob], store: Store, utterances: Mapping[str, int]) -> tuple[Seconds, Troubles]:
     """Give the seconds of each whole training by its stage's label, at most (it may end early); and what would fail.
 
     ``jobs`` have a couple of utterances, ``utterances`` says how many there really are. Recognizers of hidden speech

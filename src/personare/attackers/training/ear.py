@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from personare.attackers.training.settings import Settings
 
 HEAD = "head.directions"
-Eer = Callable[["NDArray[np.float32]", "NDArray[np.float32]"], float]
+Eer = Callable[["NDArray[np.float64]", "NDArray[np.float64]"], float]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from personare.core.tables import Corpus
 from personare.listeners.ctc_settings import Settings
 from personare.pipeline.jobs.train_recognizer import open_speech, train_recognizer
 from personare.pipeline.speech import content_of
-from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.anonymize import AnonymizedSpeech
 from personare.pipeline.store import Stage, Store
 from personare.pipeline.waves import WholeStage
 
@@ -25,14 +25,14 @@ class TeachJob(WholeStage):
     label: str
     frame: pl.DataFrame
     settings: Settings
-    hidden: HideJob | None = None
+    hidden: AnonymizedSpeech | None = None
 
     @cached_property
     def stage(self) -> Stage:
         """What it depends on: settings, speech and its texts."""
         texts = self.frame["text"].to_list() if "text" in self.frame.columns else []
         facts = {"settings": asdict(self.settings), "speech": content_of(self.frame), "texts": texts}
-        return Stage("teach", self.label, facts, (self.hidden.stage,) if self.hidden else ())
+        return Stage("train", self.label, facts, (self.hidden.stage,) if self.hidden else ())
 
     def folder(self, store: Store) -> Path:
         """Where the recognizer lies."""
