@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from personare.core.errors import ConfigError, TargetError, TrainingError, WeightsError
+from personare.core.errors import ConfigError, OutputError, TrainingError, WeightsError
 from personare.core.seeding import Key, rng_for
 from personare.nn import checkpoints, loop
 from personare.nn.plan import Plan
@@ -103,7 +103,7 @@ def test_it_ends_early_and_keeps_the_best_of_before(tmp_path: Path) -> None:
 
 def test_a_full_folder_and_a_foreign_checkpoint_are_refused(tmp_path: Path) -> None:
     list(loop.train(Line(), dataclasses.replace(PLAN, steps=5), tmp_path, mark="m"))
-    with pytest.raises(TargetError, match="--resume"):
+    with pytest.raises(OutputError, match="--resume"):
         list(loop.train(Line(), PLAN, tmp_path, mark="m"))
     with pytest.raises(ConfigError, match="another configuration"):
         list(loop.train(Line(), PLAN, tmp_path, mark="other", resume=True))

@@ -27,8 +27,8 @@ def test_training_and_use_make_the_same_sound() -> None:
     logs = rng.normal(-3, 1, (2, frames, bands.BANDS)).astype(np.float32)
     harmonic = bands.pulses(np.full((2, frames), 150.0, np.float32))
     noise = rng.standard_normal(harmonic.shape).astype(np.float32)
-    taught = voice_sound.shaped(*(torch.from_numpy(x) for x in (harmonic, noise, logs))).numpy()
-    used = np.stack([bands.shaped(harmonic[k], noise[k], logs[k]) for k in range(2)])
+    taught = voice_sound.synthesize(*(torch.from_numpy(x) for x in (harmonic, noise, logs))).numpy()
+    used = np.stack([bands.synthesize(harmonic[k], noise[k], logs[k]) for k in range(2)])
     np.testing.assert_allclose(taught, used, atol=1e-5)
 
 

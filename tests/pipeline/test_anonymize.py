@@ -17,7 +17,7 @@ from personare.pipeline.pairing import key_for, pair, pair_folders
 
 from conftest import hum
 from personare.core.audio import read_channels, write
-from personare.core.errors import CorpusError, MissingExtraError, PersonareError, TargetError, UnknownNameError
+from personare.core.errors import CorpusError, MissingExtraError, OutputError, PersonareError, UnknownNameError
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
@@ -144,16 +144,16 @@ def test_every_channel_is_kept_with_one_voice(tmp_path: Path) -> None:
 def test_targets_that_cannot_be_used(small_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("precious")
-    with pytest.raises(TargetError, match="is not empty"):
+    with pytest.raises(OutputError, match="is not empty"):
         run(small_corpus, tmp_path / "full")
     assert (tmp_path / "full" / "thesis.txt").read_text() == "precious"
     (tmp_path / "file").write_text("")
-    with pytest.raises(TargetError, match="is a file"):
+    with pytest.raises(OutputError, match="is a file"):
         run(small_corpus, tmp_path / "file")
     run(small_corpus, tmp_path / "out")
-    with pytest.raises(TargetError, match="other settings or another key"):
+    with pytest.raises(OutputError, match="other settings or another key"):
         run(small_corpus, tmp_path / "out", Recipe("mcadams", {"alpha": 0.8}))
-    with pytest.raises(TargetError, match="other settings or another key"):
+    with pytest.raises(OutputError, match="other settings or another key"):
         run(small_corpus, tmp_path / "out", key_file=tmp_path / "new.key")
 
 
@@ -180,7 +180,7 @@ def test_kept_names_must_be_plain(tmp_path: Path) -> None:
     write(tmp_path / "a.wav", hum(1))
     rows = {"utterance": ["x/../../y"], "speaker": ["anna"], "audio": [str(tmp_path / "a.wav")]}
     corpus = Corpus(pl.DataFrame(rows))
-    with pytest.raises(TargetError, match="cannot be a file name"):
+    with pytest.raises(OutputError, match="cannot be a file name"):
         anonymize(corpus, tmp_path / "out", RANDOM, engine=Serial(), names="keep")
     assert anonymize(corpus, tmp_path / "tokens", RANDOM, engine=Serial()).done == 1
 
@@ -225,7 +225,7 @@ def test_a_read_only_target_is_one_line(small_corpus: Path, tmp_path: Path) -> N
     locked.mkdir(mode=0o500)
     if os.geteuid() == 0:  # root may write into any folder, but not into the kernel's own
         locked = Path("/proc")
-    with pytest.raises(TargetError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be written"):
         run(small_corpus, locked / "out")
 
 
@@ -241,7 +241,7 @@ def test_work_goes_in_the_order_of_the_new_names(small_corpus: Path, tmp_path: P
 
 
 def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="must not lie in the folder that is given away"):
+    with pytest.raises(OutputError, match="must not lie in the folder that is given away"):
         run(small_corpus, tmp_path / "out", key_file=tmp_path / "out" / "key")
     assert not (tmp_path / "out").exists()
 

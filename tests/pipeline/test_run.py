@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from personare.core.audio import probe
-from personare.core.errors import TargetError
+from personare.core.errors import OutputError
 from personare.core.tables import Scores
 from personare.engine import Engine, ProcessPool, Result, Serial, engine_named
 from personare.metrics import CARDS
@@ -95,14 +95,14 @@ def test_running_twice_gives_identical_files_on_one_or_two_workers(place: Path, 
 
 
 def test_a_used_folder_asks_for_resume_and_then_nothing_is_left_to_do(place: Path, ran: Ran) -> None:
-    with pytest.raises(TargetError, match="holds a run already; go on with --resume"):
+    with pytest.raises(OutputError, match="holds a run already; go on with --resume"):
         go(place / "study.yaml", "run")
     before = content(ran.outcome.folder)
     assert go(place / "study.yaml", "run", resume=True).executed == 0
     assert content(ran.outcome.folder) == before
     (place / "strange").mkdir()
     (place / "strange" / "thesis.doc").write_text("x")
-    with pytest.raises(TargetError, match="is no run folder"):
+    with pytest.raises(OutputError, match="is no run folder"):
         go(place / "study.yaml", "strange", resume=True)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from personare.core.audio import Audio, probe, write
-from personare.core.errors import AudioError, ConfigError, TargetError, WeightsError
+from personare.core.errors import AudioError, ConfigError, OutputError, WeightsError
 from personare.core.tables import Corpus
 from personare.core.weights import home
 from personare.corpora.voices.plan import Utterance
@@ -121,10 +121,10 @@ def test_a_foreign_target_is_refused_untouched(spoken: list[str], tmp_path: Path
     foreign = tmp_path / "mine"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("years of work")
-    with pytest.raises(TargetError, match="is not empty and was not made by personare voices; name a new folder"):
+    with pytest.raises(OutputError, match="is not empty and was not made by personare voices; name a new folder"):
         make(foreign)
     assert content(foreign) == {"thesis.txt": b"years of work"}
-    with pytest.raises(TargetError, match="is a file; name a folder"):
+    with pytest.raises(OutputError, match="is a file; name a folder"):
         make(foreign / "thesis.txt")
 
 
@@ -132,7 +132,7 @@ def test_other_settings_need_another_folder(spoken: list[str], tmp_path: Path) -
     make(tmp_path / "out")
     before = content(tmp_path / "out")
     for other in (Wanted(3, 2, 5, 16_000), Wanted(3, 3, 4, 16_000), Wanted(3, 2, 4, 8_000)):
-        with pytest.raises(TargetError, match=r"holds voices made with other settings \(see voices.json\)"):
+        with pytest.raises(OutputError, match=r"holds voices made with other settings \(see voices.json\)"):
             make(tmp_path / "out", other)
     assert content(tmp_path / "out") == before
     assert json.loads(before["voices.json"])["seed"] == 4

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from personare.core.errors import TargetError, TrainingError
+from personare.core.errors import OutputError, TrainingError
 from personare.nn import checkpoints, together
 from personare.nn.ahead import ahead
 from personare.nn.checkpoints import BEST, LAST, Moment
@@ -62,7 +62,7 @@ def train(task: Task, plan: Plan, folder: Path, *, mark: str, resume: bool = Fal
     it end, before the tensors are used.
     """
     if (folder / LAST).exists() and not resume:
-        raise TargetError(f"{folder}: holds a training already; go on with --resume, or choose a new folder")
+        raise OutputError(f"{folder}: holds a training already; go on with --resume, or choose a new folder")
     learnt, optimizer, moment = _begun(task, plan, folder, mark)
     with repeatable(threads=plan.threads, device=plan.device):
         yield from _steps(task, plan, folder, moment, optimizer, learnt)

@@ -11,19 +11,19 @@ from personare.core import bands
 from personare.nn.torch_extra import torch_for
 
 
-def shaped(harmonic: Any, noise: Any, logs: Any) -> Any:
-    """Shape sources [batch, 96 frames] by log-strengths [batch, frames, 120]: samples [batch, 96 frames]."""
+def synthesize(harmonic: Any, noise: Any, logs: Any) -> Any:
+    """Filter sources [batch, 96 frames] by log-strengths [batch, frames, 120]: samples [batch, 96 frames]."""
     torch = torch_for("the voice's sound")
     split = bands.HARMONIC_BANDS
     tonal, hiss = logs[..., :split], logs[..., split:]
-    loud = (tonal @ torch.from_numpy(bands.spread(split))).exp()
-    phase = tonal @ torch.from_numpy(bands.early_phase(split))
-    spectrum = _transformed(harmonic) * torch.polar(loud, phase)
-    spectrum = spectrum + _transformed(noise) * (hiss @ torch.from_numpy(bands.spread(bands.NOISE_BANDS))).exp()
-    return _added(torch.fft.irfft(spectrum, bands.TRANSFORM, dim=2))
+    loud = (tonal @ torch.from_numpy(bands.mel_interpolation(split))).exp()
+    phase = tonal @ torch.from_numpy(bands.minimum_phase(split))
+    spectrum = _spectra(harmonic) * torch.polar(loud, phase)
+    spectrum = spectrum + _spectra(noise) * (hiss @ torch.from_numpy(bands.mel_interpolation(bands.NOISE_BANDS))).exp()
+    return _overlap_add(torch.fft.irfft(spectrum, bands.TRANSFORM, dim=2))
 
 
-def _transformed(source: Any) -> Any:
+def _spectra(source: Any) -> Any:
     torch = torch_for("the voice's sound")
     front, margin = (bands.WINDOW - bands.HOP) // 2, (bands.TRANSFORM - bands.WINDOW) // 2
     views = torch.nn.functional.pad(source, (front, front)).unfold(1, bands.WINDOW, bands.HOP)
@@ -31,7 +31,7 @@ def _transformed(source: Any) -> Any:
     return torch.fft.rfft(framed, dim=2)
 
 
-def _added(parts: Any) -> Any:
+def _overlap_add(parts: Any) -> Any:
     """Add overlapping frames [batch, frames, 768] to samples [batch, 96 frames]."""
     torch = torch_for("the voice's sound")
     overlaps, frames = bands.TRANSFORM // bands.HOP, parts.shape[1]
@@ -39,4 +39,4 @@ def _added(parts: Any) -> Any:
         torch.nn.functional.pad(parts[..., k * bands.HOP : (k + 1) * bands.HOP], (0, 0, k, overlaps - 1 - k))
         for k in range(overlaps)
     )
-    return bands.whole(total.reshape(len(parts), -1).T, frames).T
+    return bands.trim(total.reshape(len(parts), -1).T, frames).T

@@ -91,11 +91,14 @@ def _attackers(
     """Build every attacker, one by one, and see whether its embedder is there and everything it must know is known."""
     attackers: list[ResolvedAttacker] = []
     problems: list[str] = []
+    embedders: set[str] = set()
     unknown = [one for one in anonymizers if one.kind == "sound" and one.recipe is None]
     for label, choice in study.attackers.items():
         one, more = tried(lambda label=label, choice=choice: resolve_attacker(label, choice, anonymizers, home))  # type: ignore[misc]
         problems += more
-        problems += tried(lambda choice=choice: require_embedder(choice.embedder), f"attackers: {label}")[1]  # type: ignore[misc]
+        if choice.embedder not in embedders:
+            embedders.add(choice.embedder)
+            problems += tried(lambda name=choice.embedder: require_embedder(name), f"attackers: {label}")[1]  # type: ignore[misc]
         if one is None:
             continue
         attackers.append(one)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from personare.anonymizers.neural.xvector.weights import CARD, MASK, NETWORK, VOICES
 from personare.anonymizers.xvector.training import masking, people
 from personare.anonymizers.xvector.training.course import (
     Course,
@@ -25,7 +26,6 @@ from personare.anonymizers.xvector.training.course import (
     set_aside,
 )
 from personare.anonymizers.xvector.training.export import exported
-from personare.anonymizers.xvector.weights import CARD, MASK, NETWORK, VOICES
 from personare.attackers.training.division import part_of
 from personare.core.audio import Audio
 from personare.core.files import write_bytes, write_text

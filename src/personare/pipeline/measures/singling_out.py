@@ -131,19 +131,17 @@ class SinglingOutMeasure(MeasureDefaults):
         if sizes == ():
             raise MetricError(f"L = {self.length}: {people} people have two tests; none of the asked N fits")
         state = rng.bit_generator.state
-        found = self._isolated(inputs, sizes, rng)
-        notes = [
-            f"L = {self.length}: {n} speakers left out of Singling Out ({why})" for why, n in found.left_out.items()
-        ]
+        run = self._isolated(inputs, sizes, rng)
+        notes = [f"L = {self.length}: {n} speakers left out of Singling Out ({why})" for why, n in run.left_out.items()]
         if self.control:  # the same tests and the same enrolled voices are drawn again
             again = np.random.Generator(type(rng.bit_generator)())
             again.bit_generator.state = state
-            notes.append(self._control_note(found.result, self._isolated(inputs, sizes, again, control=True).result))
-        speakers = [str(name) for name in found.result.speakers]
-        risk = np.asarray(found.result.risk(), dtype=float)
+            notes.append(self._control_note(run.result, self._isolated(inputs, sizes, again, control=True).result))
+        speakers = [str(name) for name in run.result.speakers]
+        risk = np.asarray(run.result.risk(), dtype=float)
         frame = pl.DataFrame({"speaker": speakers, "share": risk}).sort("speaker")
-        artefact = Artefact("isolated", frame, {"L": self.length, "N": found.result.sizes[-1]})
-        return Measured(tuple(found.result.findings(L=self.length)), (artefact,), tuple(notes))
+        artefact = Artefact("isolated", frame, {"L": self.length, "N": run.result.sizes[-1]})
+        return Measured(tuple(run.result.findings(L=self.length)), (artefact,), tuple(notes))
 
     def _isolated(
         self,

@@ -25,7 +25,7 @@ from personare.pipeline.stages.embed import VECTORS, EmbedJob
 from personare.pipeline.store import Stage, Store
 from personare.pipeline.waves import WholeStage
 from personare.pseudospeakers import pseudospeaker
-from personare.pseudospeakers.pool import Pool
+from personare.pseudospeakers.pool import SpeakerPool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class GenerateWork:
         del item
         genders, own, others = dict(self.genders), read_embeddings(self.original), read_embeddings(self.pool)
         known = tuple(genders.get(s, "") for s in others.speakers)
-        pool = Pool(others.vectors, known if any(known) else (), others.speakers).people()
+        pool = SpeakerPool(others.vectors, known if any(known) else (), others.speakers).people()
         recipe = pseudospeaker(self.recipe.method, **self.recipe.parameters)
         fitted = recipe.fit(pool, rng=rng_for(self.system, "fit"))
         means = _means(own)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.anonymizers.mcadams import McAdams
-from personare.anonymizers.xvector.content import moonshine_content
-from personare.anonymizers.xvector.grid import RATE_HZ, Track
-from personare.anonymizers.xvector.tracking import tracked
+from personare.anonymizers.neural.xvector.content import moonshine_content
+from personare.anonymizers.neural.xvector.grid import RATE_HZ
+from personare.anonymizers.neural.xvector.prosody import ProsodyTrack, track_prosody
+from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, TrainingError
 from personare.core.files import write_bytes
@@ -51,7 +51,7 @@ class Lesson:
 
     speaker: str
     audio: NDArray[np.int16]
-    track: Track
+    track: ProsodyTrack
     vector: Floats
     contents: tuple[NDArray[np.float16], ...]
     speeds: tuple[float, ...]
@@ -69,7 +69,7 @@ def make(audio: Audio, embed: Callable[[Audio], Floats], *, rng: np.random.Gener
     audio = resample(audio, RATE_HZ)
     if not _SHORTEST_S <= audio.duration_s <= _LONGEST_S:
         raise AudioError(f"{audio.duration_s:.1f} s of speech; a lesson takes {_SHORTEST_S:g} to {_LONGEST_S:g} s")
-    track = tracked(audio.samples)
+    track = track_prosody(audio.samples)
     found: dict[str, NDArray[Any]] = {
         "audio": np.round(np.clip(audio.samples, -1, 1) * 32767).astype(np.int16),
         "f0": track.f0_hz,
@@ -111,7 +111,7 @@ def load(place: Path, speaker: str) -> Lesson:
     """Read a lesson."""
     try:
         with np.load(place, allow_pickle=False) as found:
-            track = Track(found["f0"], found["voiced"], found["energy"])
+            track = ProsodyTrack(found["f0"], found["voiced"], found["energy"])
             contents = (found["content"], *(found[f"content{k}"] for k in (1, 2, 3)))
             speeds = (1.0, *map(float, found["speeds"]))
             return Lesson(speaker, found["audio"], track, found["vector"], contents, speeds)

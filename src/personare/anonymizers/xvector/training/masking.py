@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.anonymizers.xvector.grid import WIDTH, frame_count, on_frames
+from personare.anonymizers.neural.xvector.grid import WIDTH, frame_count, on_frames
 from personare.anonymizers.xvector.training.lessons import Lesson
 from personare.core.seeding import Key, rng_for
 from personare.encoders.graphs import Graph

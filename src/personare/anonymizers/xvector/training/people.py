@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.anonymizers.xvector.speaking import pitch_of
+from personare.anonymizers.neural.xvector.prosody import f0_statistics
+from personare.anonymizers.neural.xvector.weights import SpeakerBank
 from personare.anonymizers.xvector.training.lessons import Lesson
-from personare.anonymizers.xvector.weights import Voices
 from personare.core.errors import TrainingError
 from personare.pseudospeakers import pseudospeaker
-from personare.pseudospeakers.pool import Pool
+from personare.pseudospeakers.pool import SpeakerPool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,13 +56,13 @@ def people_of(lessons: Sequence[Lesson], genders: Mapping[str, str | None]) -> P
         mean /= np.linalg.norm(mean)
         vectors.append(mean)
         nearness += [float(lesson.vector @ mean) for lesson in said]
-        found = pitch_of(np.concatenate([lesson.track.f0_hz[lesson.track.voiced] for lesson in said]))
-        pitch.append((np.nan, np.nan) if found is None else (found.middle, found.swing))
+        found = f0_statistics(np.concatenate([lesson.track.f0_hz[lesson.track.voiced] for lesson in said]))
+        pitch.append((np.nan, np.nan) if found is None else (found.median_log2_hz, found.range_octaves))
     words = tuple((genders.get(name) or "").lower()[:1] for name in by_speaker)
     return People(np.array(vectors), words, np.array(pitch), float(np.median(nearness)))
 
 
-def voices_of(people: People, *, count: int, rng: np.random.Generator) -> Voices:
+def voices_of(people: People, *, count: int, rng: np.random.Generator) -> SpeakerBank:
     """Fit the lines and invent ``count`` voices of each gender."""
     known = np.isin(people.genders, ("f", "m"))
     sign = np.where(np.array(people.genders) == "f", 1.0, -1.0)
@@ -76,7 +76,7 @@ def voices_of(people: People, *, count: int, rng: np.random.Generator) -> Voices
             raise TrainingError(f"{len(own)} training speakers of gender '{word}'; inventing voices takes {_FEWEST}")
         vectors.append(_drawn(own, people.vectors, count, nearness=people.nearness, rng=rng))
         genders += [word] * count
-    return Voices(
+    return SpeakerBank(
         np.concatenate(vectors).astype(np.float32), tuple(genders), pitch.astype(np.float32), gender.astype(np.float32)
     )
 
@@ -91,7 +91,7 @@ def _line(vectors: Floats, wanted: Floats) -> Floats:
 
 
 def _drawn(own: Floats, people: Floats, count: int, *, nearness: float, rng: np.random.Generator) -> Floats:
-    fitted = pseudospeaker("o1", components=_COMPONENTS, gender="any").fit(Pool(own.astype(np.float32)), rng=rng)
+    fitted = pseudospeaker("o1", components=_COMPONENTS, gender="any").fit(SpeakerPool(own.astype(np.float32)), rng=rng)
     kept: list[NDArray[np.float64]] = []
     for _ in range(_ROUNDS):
         some = np.stack([fitted(own[0].astype(np.float32), rng=rng) for _ in range(count)]).astype(np.float64)
@@ -103,14 +103,14 @@ def _drawn(own: Floats, people: Floats, count: int, *, nearness: float, rng: np.
     raise TrainingError("nearly all invented voices are too near to a training speaker; train on more speakers")
 
 
-def encoded(voices: Voices) -> bytes:
+def encoded(voices: SpeakerBank) -> bytes:
     """Write the voices as the bytes of an npz."""
     stream = io.BytesIO()
     np.savez_compressed(
         stream,
         vectors=voices.vectors,
         genders=np.array(voices.genders, dtype=str),
-        pitch=voices.pitch,
-        gender=voices.gender,
+        pitch=voices.f0_regression,
+        gender=voices.gender_regression,
     )
     return stream.getvalue()

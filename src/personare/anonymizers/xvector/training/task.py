@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.anonymizers.xvector.content import moonshine_content
-from personare.anonymizers.xvector.grid import FINE, PAIR, STEP, Track, frame_count, on_frames, prosody
+from personare.anonymizers.neural.xvector.content import moonshine_content
+from personare.anonymizers.neural.xvector.grid import FINE, PAIR, STEP, frame_count, on_frames
+from personare.anonymizers.neural.xvector.prosody import ProsodyTrack, features
 from personare.anonymizers.xvector.training.lessons import Lesson
 from personare.anonymizers.xvector.training.settings import Settings
 from personare.core import bands
@@ -52,7 +53,7 @@ class VoiceTask:
         chosen = rng.choice(len(self.lessons), self.settings.batch, p=lengths / lengths.sum())
         pieces = [self._piece(self.lessons[int(index)], rng) for index in chosen]
         arrays = {name: np.stack([piece[name] for piece in pieces]) for name in pieces[0]}
-        arrays["harmonic"] = bands.pulses(arrays.pop("f0"), turn=rng.random(len(pieces)))
+        arrays["harmonic"] = bands.pulses(arrays.pop("f0"), phase=rng.random(len(pieces)))
         arrays["noise"] = rng.standard_normal(arrays["harmonic"].shape, dtype=np.float32)
         batch: dict[str, Any] = {name: torch.from_numpy(values) for name, values in arrays.items()}
         return {**batch, "contest": self._contest_weight(step)}
@@ -67,7 +68,7 @@ class VoiceTask:
         fine = lesson.track.f0_hz[first * PAIR : (first + frames) * PAIR]
         return {
             "content": _filled(content[part], frames),
-            "prosody": _filled(prosody(lesson.track, count)[part], frames, edge=True),
+            "prosody": _filled(features(lesson.track, count)[part], frames, edge=True),
             "voice": self._vector(lesson, rng),
             "f0": _filled(fine[:, None], frames * PAIR, edge=True)[:, 0],
             "true": _filled(sound[:, None], frames * STEP)[:, 0],
@@ -92,7 +93,7 @@ class VoiceTask:
             self.tensors, batch["content"], batch["prosody"], batch["voice"], blocks=self.settings.shape.blocks
         )
         logs = logs.reshape(len(logs), -1, bands.BANDS)
-        made = voice_sound.shaped(batch["harmonic"], batch["noise"], logs)
+        made = voice_sound.synthesize(batch["harmonic"], batch["noise"], logs)
         total = spectral_losses.spectral_distance(made, batch["true"])
         if batch["contest"] > 0:
             heard = slice(0, self.settings.contest_pieces), slice(0, self.settings.contest_frames * STEP)
@@ -120,14 +121,14 @@ class VoiceTask:
         """Say an utterance in the voice of a vector, at its own pitch: samples at the common level."""
         torch = torch_for("training the voice")
         count = frame_count(len(lesson.audio))
-        inputs = on_frames(lesson.contents[0].astype(np.float32), count), prosody(lesson.track, count), vector
+        inputs = on_frames(lesson.contents[0].astype(np.float32), count), features(lesson.track, count), vector
         with torch.no_grad():
             logs = voice.described(
                 self.tensors, *(torch.from_numpy(x)[None] for x in inputs), blocks=self.settings.shape.blocks
             )
         harmonic = bands.pulses(lesson.track.f0_hz[: count * PAIR])
         noise = rng.standard_normal(len(harmonic), dtype=np.float32)
-        return bands.shaped(harmonic, noise, logs.numpy().reshape(-1, bands.BANDS))[: len(lesson.audio)]
+        return bands.synthesize(harmonic, noise, logs.numpy().reshape(-1, bands.BANDS))[: len(lesson.audio)]
 
 
 def _filled(values: Floats, length: int, *, edge: bool = False) -> Floats:
@@ -138,7 +139,7 @@ def _filled(values: Floats, length: int, *, edge: bool = False) -> Floats:
     return np.pad(values, ((0, missing), (0, 0)), mode="edge" if edge else "constant")
 
 
-def _loud(track: Track, count: int) -> NDArray[np.bool_]:
+def _loud(track: ProsodyTrack, count: int) -> NDArray[np.bool_]:
     """Which encoder frames hold speech."""
     places = np.minimum((448 + 384 * np.arange(count)) // FINE, len(track.energy_db) - 1)
     return track.energy_db[places] > _JUDGED_FROM_DB
