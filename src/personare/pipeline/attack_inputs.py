@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +18,8 @@ from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
-from personare.core.vectors import unit_rows
+from personare.core.vectors import speaker_means
 from personare.metrics.privacy.conversations import conversations
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -104,7 +100,7 @@ def tests_of(trial: Embeddings, length: int, *, rng: np.random.Generator) -> Emb
     ordered = trial.sorted()
     if length == 1:
         return ordered
-    made = conversations(ordered.vectors, np.array(ordered.speakers), length=length, rng=rng, unit_first=True)
+    made = conversations(ordered.vectors, np.array(ordered.speakers), length=length, rng=rng)
     names = tuple(str(name) for name in made.speakers.tolist())
     return Embeddings(tuple(f"{who} test {i}" for i, who in enumerate(names)), names, made.vectors)
 
@@ -113,17 +109,13 @@ def mean_of_draws(draws: list[Heard]) -> Heard:
     """Give the mean of every utterance over several draws, each scaled to length 1; one draw stays as it is."""
     if len(draws) == 1 or draws[0].disguise is None:
         return draws[0]
-    rows: dict[str, list[NDArray[np.float32]]] = {}
-    owner: dict[str, str] = {}
-    for part in (draw.embeddings for draw in draws):
-        owner |= dict(zip(part.ids, part.speakers, strict=True))
-        for utterance, vector in zip(part.ids, unit_rows(part.vectors), strict=True):
-            rows.setdefault(utterance, []).append(vector)
-    names = tuple(sorted(rows))
-    means = np.stack([np.mean(rows[name], axis=0) for name in names]).astype(np.float32)
+    parts = [draw.embeddings for draw in draws]
+    owner = {name: who for part in parts for name, who in zip(part.ids, part.speakers, strict=True)}
+    means = speaker_means(np.concatenate([part.vectors for part in parts]), [name for p in parts for name in p.ids])
+    names = tuple(means.speakers.tolist())
     more = tuple(draw.disguise.draw for draw in draws[1:] if draw.disguise is not None)
     disguise = Disguise(draws[0].disguise.system, draws[0].disguise.draw, more)
-    return Heard(Embeddings(names, tuple(owner[name] for name in names), means), disguise)
+    return Heard(Embeddings(names, tuple(owner[name] for name in names), means.vectors), disguise)
 
 
 def _nothing(trial: Heard, kind: str) -> Heard:
