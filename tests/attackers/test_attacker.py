@@ -21,6 +21,7 @@ from personare.attackers.split import Disguise, Heard, Split
 from personare.core.audio import read_mono
 from personare.core.errors import ConfigError, UnknownNameError
 from personare.core.findings import Estimate
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.engine import Pool
@@ -42,7 +43,8 @@ def _some(prefix: str, speakers: int, seed: int, *, each: int = 4) -> Embeddings
 def _disguised(heard: Embeddings, draw: str) -> Heard:
     turn = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0]
     return Heard(
-        Embeddings(heard.ids, heard.speakers, (heard.vectors @ turn).astype(np.float32)), Disguise("turned", draw)
+        Embeddings(heard.ids, heard.speakers, (heard.vectors @ turn).astype(np.float32)),
+        Disguise(SystemIdentity("turned"), draw),
     )
 
 
@@ -159,7 +161,7 @@ def _embedded(corpus: pl.DataFrame, draws: Sequence[str], method: str, *, per_ut
         assert all(result.ok for result in found), [result.error for result in found if not result.ok][:1]
         heard.append(unit_rows(np.stack([result.value for result in found if result.value is not None])))
     mean = Embeddings(tuple(corpus["utterance"]), tuple(corpus["speaker"]), np.mean(heard, axis=0))
-    return Heard(mean, Disguise(method, draws[0], tuple(draws[1:])) if draws else None)
+    return Heard(mean, Disguise(SystemIdentity(method), draws[0], tuple(draws[1:])) if draws else None)
 
 
 @pytest.mark.slow

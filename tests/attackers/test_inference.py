@@ -10,6 +10,7 @@ from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
 
 VALUES = ("young", "middle", "old")
@@ -32,9 +33,9 @@ def _attack(strength: float) -> Inferred:
     learnt, attacked = _attribute(120, "l"), _attribute(80, "t")
     split = Split(
         Knowledge.INFORMED,
-        Heard(_speech("e", attacked, strength=strength), Disguise("x", "1")),
-        Heard(_speech("t", attacked, strength=strength), Disguise("x", "2")),
-        Heard(_speech("l", learnt, strength=strength), Disguise("x", "3")),
+        Heard(_speech("e", attacked, strength=strength), Disguise(SystemIdentity("x"), "1")),
+        Heard(_speech("t", attacked, strength=strength), Disguise(SystemIdentity("x"), "2")),
+        Heard(_speech("l", learnt, strength=strength), Disguise(SystemIdentity("x"), "3")),
     )
     return infer_attribute(split, {**learnt, **attacked, "t0": None}, rng=np.random.default_rng(1))
 

@@ -24,6 +24,7 @@ from personare.attackers.training.ear import HEAD, aim_head
 from personare.attackers.training.settings import HeldOut, Network, Settings, Sounds
 from personare.core.audio import Audio, write
 from personare.core.errors import ConfigError, CorpusError, LeakError, MissingExtraError, TrainingError, WeightsError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.protocols import Embedder
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
@@ -124,8 +125,9 @@ def test_a_trained_ear_refuses_its_teachers(hummers: Corpus, tmp_path: Path) -> 
     course = _course(hummers, dataclasses.replace(TINY, plan=Plan(steps=1, judge_every=1)))
     list(course.learn(tmp_path))
     assert taught_by(f"trained:{course.finish(tmp_path).model}") is taught_by("ecapa") is None
-    ear = Trained(course.finish(tmp_path, system="mcadams (alpha = 0.8)").model)
-    assert taught_by(f"trained:{ear.path}") == "mcadams (alpha = 0.8)"
+    ear = Trained(course.finish(tmp_path, system=SystemIdentity("5f3a", "mcadams (alpha = 0.8)")).model)
+    learnt = taught_by(f"trained:{ear.path}")
+    assert learnt == SystemIdentity("5f3a", "another name") and str(learnt) == "mcadams (alpha = 0.8)"
     ear.check(["p7", "p8", "somebody"])
     with pytest.raises(LeakError, match="2 trial speakers are also in the training of this ear \\(first: 'p0'\\)"):
         ear.check(["p8", "p0", "p6"])
@@ -144,11 +146,11 @@ def test_an_evaluation_with_an_ear_that_knows_the_speakers_is_refused(hummers: C
     ear = f"trained:{course.finish(tmp_path).model}"
     pairs = Pairs(hummers.frame.with_columns(anonymized=pl.col("audio")), (), 0)
     with pytest.raises(LeakError, match="7 trial speakers"):
-        evaluate.evaluate(pairs, recipe=None, engine=engine_for(1), embedder=ear)
+        evaluate.evaluate(pairs, system=None, engine=engine_for(1), embedder=ear)
     with pytest.raises(LeakError, match="7 trial speakers"):
-        knowledge.plan(pairs, [Knowledge.ORIGINAL], recipe=None, embedder=ear)
+        knowledge.plan(pairs, [Knowledge.ORIGINAL], system=None, embedder=ear)
     others = Pairs(pairs.frame.filter(pl.col("part") == "eval"), (), 0)
-    found = evaluate.evaluate(others, recipe=None, engine=engine_for(1), embedder=ear)
+    found = evaluate.evaluate(others, system=None, engine=engine_for(1), embedder=ear)
     assert found.failures == () and found.facts["embedder"].startswith("trained-")
 
 
@@ -257,8 +259,8 @@ def test_shipped_settings_and_the_recipe_are_read() -> None:
     for arch in ("ecapa", "xvector"):
         assert settings.shipped(arch).arch == arch
     assert settings.shipped("ecapa", "ecapa").init == "ecapa"
-    recipe = settings.chosen("ecapa", None, RECIPES / "embedder-ecapa-1024.yaml")
-    assert (recipe.network.channels, recipe.head.kind, recipe.plan.device) == (1024, "aam", "cuda")
+    system = settings.chosen("ecapa", None, RECIPES / "embedder-ecapa-1024.yaml")
+    assert (system.network.channels, system.head.kind, system.plan.device) == (1024, "aam", "cuda")
     with pytest.raises(ConfigError, match="arch is 'ecapa', not 'xvector'"):
         settings.chosen("xvector", None, RECIPES / "embedder-ecapa-1024.yaml")
 

@@ -22,9 +22,9 @@ from personare.pipeline.jobs.voices import Wanted, make_voices
 from personare.pipeline.old_attack import run_attack
 from personare.pipeline.old_evaluate import Evaluation, evaluate, how_many_sounds, read_pair, split
 from personare.pipeline.old_evaluation_page import page_of, table_rows, write_report
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System
 
-RANDOM = Recipe("mcadams", {"alpha": [0.5, 0.9]})
+RANDOM = System("mcadams", {"alpha": [0.5, 0.9]})
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,8 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pat
 
 @pytest.fixture(scope="module")
 def evaluation(hidden: tuple[Path, Path]) -> Evaluation:
-    pairs, recipe, _ = read_pair(*hidden, hidden[0].parent / "key")
-    return evaluate(pairs, recipe=recipe, engine=Here(), lengths=(1, 2, 5))
+    pairs, system, _ = read_pair(*hidden, hidden[0].parent / "key")
+    return evaluate(pairs, system=system, engine=Here(), lengths=(1, 2, 5))
 
 
 def values(evaluation: Evaluation) -> dict[tuple[str, str, int], float]:
@@ -57,8 +57,8 @@ def test_attackers_hear_originals_best_and_findings_repeat(evaluation: Evaluatio
     assert found["eer", "unprotected", 1] <= 0.05 and found["linkability", "unprotected", 1] >= 0.9
     assert found["eer", "ignorant", 1] > found["eer", "unprotected", 1]
     assert found["linkability", "ignorant", 1] < found["linkability", "unprotected", 1]
-    pairs, recipe, _ = read_pair(*hidden, hidden[0].parent / "key")
-    again = evaluate(pairs, recipe=recipe, engine=Pool(2), lengths=(1, 2, 5))
+    pairs, system, _ = read_pair(*hidden, hidden[0].parent / "key")
+    again = evaluate(pairs, system=system, engine=Pool(2), lengths=(1, 2, 5))
     assert [f.as_row() for f in again.findings] == [f.as_row() for f in evaluation.findings]
 
 
@@ -67,7 +67,7 @@ def test_what_was_not_measured_is_said(evaluation: Evaluation, hidden: tuple[Pat
     assert any("L = 5 was not measured" in note for note in evaluation.notes)
     assert any("Not measured here: singling out" in note for note in evaluation.notes)
     pairs, _, _ = read_pair(*hidden, hidden[0].parent / "key")
-    without = evaluate(pairs, recipe=None, engine=Here(), lengths=(1,))
+    without = evaluate(pairs, system=None, engine=Here(), lengths=(1,))
     assert [o.attacker for o in without.outcomes] == ["unprotected", "ignorant"]
     assert any("lazy-informed attacker was not played" in note for note in without.notes)
 
@@ -124,10 +124,10 @@ def test_too_small_a_corpus_is_one_line(small_corpus: Path, tmp_path: Path) -> N
     corpus = read_corpus(small_corpus).corpus
     one = Corpus(corpus.frame.filter(pl.col("speaker") == "anna"))
     anonymize(one, tmp_path / "out", RANDOM, engine=Here())
-    pairs, recipe, _ = read_pair(small_corpus, tmp_path / "out", None)
-    assert len(pairs.missing) == 12 and how_many_sounds(pairs, recipe=recipe) == 8
+    pairs, system, _ = read_pair(small_corpus, tmp_path / "out", None)
+    assert len(pairs.missing) == 12 and how_many_sounds(pairs, system=system) == 8
     with pytest.raises(CorpusError, match="at least 2 speakers"):
-        evaluate(pairs, recipe=recipe, engine=Here())
+        evaluate(pairs, system=system, engine=Here())
 
 
 def crowd(rng: np.random.Generator, noise: float, speakers: int = 24, each: int = 6) -> tuple[Embeddings, Embeddings]:
@@ -169,9 +169,9 @@ def test_a_speaker_alone_with_a_gender_meets_nobody() -> None:
 
 def test_impossible_lengths_fail_before_listening(small_corpus: Path, tmp_path: Path) -> None:
     anonymize(read_corpus(small_corpus).corpus, tmp_path / "out", RANDOM, engine=Here())
-    pairs, recipe, _ = read_pair(small_corpus, tmp_path / "out", None)
+    pairs, system, _ = read_pair(small_corpus, tmp_path / "out", None)
     with pytest.raises(CorpusError, match="L = 5 is not possible: some speaker has only 2 trial utterances"):
-        evaluate(pairs, recipe=recipe, engine=Here(), lengths=(5,))
+        evaluate(pairs, system=system, engine=Here(), lengths=(5,))
 
 
 @pytest.mark.models
@@ -179,6 +179,6 @@ def test_when_nothing_can_be_heard_the_reason_is_told(small_corpus: Path, tmp_pa
     anonymize(read_corpus(small_corpus).corpus, tmp_path / "out", RANDOM, engine=Here())
     for path in (tmp_path / "out" / "audio").rglob("*.flac"):
         path.write_bytes(b"spoilt")
-    pairs, recipe, _ = read_pair(small_corpus, tmp_path / "out", None)
+    pairs, system, _ = read_pair(small_corpus, tmp_path / "out", None)
     with pytest.raises(CorpusError, match=r"nothing could be heard \(first: .*not audio"):
-        evaluate(pairs, recipe=recipe, engine=Here(), embedder="ge2e")
+        evaluate(pairs, system=system, engine=Here(), embedder="ge2e")

@@ -19,7 +19,7 @@ from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.guess_attributes import labels_of, predicted_counts, with_guesses
 from personare.pipeline.old_evaluate import _notes
 from personare.pipeline.pairing import Pairs
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System
 
 pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
 pytest.importorskip("pystoi", reason="needs the extra 'quality'")
@@ -107,7 +107,7 @@ def test_an_evaluation_says_that_genders_are_predicted(small_corpus: Path) -> No
 def test_an_attack_compares_within_guessed_genders_and_says_so(small_corpus: Path, tmp_path: Path) -> None:
     """Four voices without a noted gender: 4 x 4 trials unguessed, fewer where the machine tells them apart."""
     Corpus(frame_of(small_corpus).drop("gender")).save(small_corpus / "manifest.parquet")
-    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", Recipe("mcadams"), engine=Here())
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", System("mcadams"), engine=Here())
     words = ["attack", str(small_corpus), str(tmp_path / "anon"), "--knowledge", "ignorant", "--embedder", "ge2e"]
     plain = CliRunner().invoke(app, words)
     assert plain.exit_code == 0, plain.output

@@ -19,9 +19,9 @@ from personare.pipeline import old_infer as study
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.old_evaluate import read_pair
 from personare.pipeline.old_knowledge import lesson_of
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System
 
-RECIPE = Recipe("mcadams", {"alpha": [0.6, 0.9]})
+SYSTEM = System("mcadams", {"alpha": [0.6, 0.9]})
 
 
 def _people(folder: Path, prefix: str, *, count: int) -> Path:
@@ -42,7 +42,7 @@ def _people(folder: Path, prefix: str, *, count: int) -> Path:
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
     attacked, others = _people(tmp_path / "a", "a", count=9), _people(tmp_path / "o", "o", count=8)
-    anonymize(read_corpus(attacked).corpus, tmp_path / "anon", RECIPE, engine=Here())
+    anonymize(read_corpus(attacked).corpus, tmp_path / "anon", SYSTEM, engine=Here())
     return attacked, tmp_path / "anon", others
 
 
@@ -53,9 +53,9 @@ def test_a_column_of_the_manifest_is_guessed(folders: tuple[Path, Path, Path]) -
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert "lower, upper" in done.stdout and "town:" in done.stdout
-    pairs, recipe, source = read_pair(attacked, hidden, None)
+    pairs, system, source = read_pair(attacked, hidden, None)
     towns = study.attribute_of("town", (attacked, source), (others, read_corpus(others).corpus))
-    listening = study.plan(pairs, recipe=recipe, lesson=lesson_of(others, None, recipe), embedder="ge2e")
+    listening = study.plan(pairs, system=system, lesson=lesson_of(others, None, system), embedder="ge2e")
     assert {sound.speaker[0] for sound in listening.sounds["training"]} == {"o"}
     (found,) = study.infer({"town": towns}, listening, engine=Here()).betrayed
     assert (found.inferred.attempts, found.inferred.unknown) == (8, 1)
@@ -91,12 +91,12 @@ def test_mcadams_lets_gender_and_accent_through(shared_folder: Path, tmp_path: P
         Corpus(frame.filter(pl.col("part") == part)).save(parts[part] / "manifest.parquet")
     people = pl.read_csv(folder / "speakers.tsv", separator="\t").select("speaker", "age_group")
     write_frame(people.filter(pl.col("age_group").is_not_null()), tmp_path / "speakers.tsv")
-    anonymize(read_corpus(parts["eval"]).corpus, tmp_path / "anon", RECIPE, engine=Pool(2))
-    pairs, recipe, source = read_pair(parts["eval"], tmp_path / "anon", None)
+    anonymize(read_corpus(parts["eval"]).corpus, tmp_path / "anon", SYSTEM, engine=Pool(2))
+    pairs, system, source = read_pair(parts["eval"], tmp_path / "anon", None)
     teachers = read_corpus(parts["train"]).corpus
     both = (tmp_path, source), (tmp_path, teachers)
     attributes = {name: study.attribute_of(name, *both) for name in ("gender", "age_group", "corpus")}
-    listening = study.plan(pairs, recipe=recipe, lesson=lesson_of(parts["train"], None, recipe), embedder="ge2e")
+    listening = study.plan(pairs, system=system, lesson=lesson_of(parts["train"], None, system), embedder="ge2e")
     found = study.infer(attributes, listening, engine=Pool(2))
     for row in study.table_rows(found)[1]:
         print(*row, sep=" | ")

@@ -24,15 +24,15 @@ from personare.pipeline.hearing import hear
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.old_evaluate import read_pair
 from personare.pipeline.old_knowledge_table import exposed_lines, table_rows
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System
 
 pytestmark = pytest.mark.models
-RECIPE = Recipe("mcadams", {"alpha": [0.6, 0.9]})
+SYSTEM = System("mcadams", {"alpha": [0.6, 0.9]})
 
 
 @pytest.fixture
 def hidden(small_corpus: Path, tmp_path: Path) -> tuple[Path, Path]:
-    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", RECIPE, engine=Here())
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", SYSTEM, engine=Here())
     return small_corpus, tmp_path / "anon"
 
 
@@ -51,10 +51,10 @@ def others(tmp_path: Path) -> Path:
 
 
 def test_every_level_hears_what_it_may(hidden: tuple[Path, Path], others: Path) -> None:
-    pairs, recipe, _ = read_pair(*hidden, None)
+    pairs, system, _ = read_pair(*hidden, None)
     levels = [level for level in Knowledge if level is not Knowledge.SEMI_INFORMED]
-    lesson = study.lesson_of(others, None, recipe)
-    listening = study.plan(pairs, levels, recipe=recipe, embedder="ge2e", lesson=lesson)
+    lesson = study.lesson_of(others, None, system)
+    listening = study.plan(pairs, levels, system=system, embedder="ge2e", lesson=lesson)
     assert "anna" not in {sound.speaker for sound in listening.sounds["training"]}
     assert len({sound.speaker for sound in listening.sounds["training"]}) == 6
     draws = [d.draw for d in listening.disguises.values() if d]
@@ -69,26 +69,26 @@ def test_every_level_hears_what_it_may(hidden: tuple[Path, Path], others: Path) 
 
 
 def test_a_semi_informed_attacker_has_another_system(hidden: tuple[Path, Path], others: Path) -> None:
-    pairs, recipe, _ = read_pair(*hidden, None)
+    pairs, system, _ = read_pair(*hidden, None)
     for method, level in (("mcadams", Knowledge.INFORMED), (None, Knowledge.SEMI_INFORMED)):
-        lesson = study.lesson_of(others, method, recipe)
-        listening = study.plan(pairs, [level], recipe=recipe, embedder="ge2e", lesson=lesson)
+        lesson = study.lesson_of(others, method, system)
+        listening = study.plan(pairs, [level], system=system, embedder="ge2e", lesson=lesson)
         with pytest.raises(LeakError, match="system"):
             study.attack(pairs, [level], listening, engine=Here())
-    lesson = study.lesson_of(others, "mcadams", recipe)
-    listening = study.plan(pairs, [Knowledge.SEMI_INFORMED], recipe=recipe, embedder="ge2e", lesson=lesson)
+    lesson = study.lesson_of(others, "mcadams", system)
+    listening = study.plan(pairs, [Knowledge.SEMI_INFORMED], system=system, embedder="ge2e", lesson=lesson)
     assert study.attack(pairs, [Knowledge.SEMI_INFORMED], listening, engine=Here()).outcomes
 
 
 def test_what_an_attacker_lacks_is_one_line(hidden: tuple[Path, Path]) -> None:
-    pairs, recipe, _ = read_pair(*hidden, None)
+    pairs, system, _ = read_pair(*hidden, None)
     with pytest.raises(ConfigError, match="name it with --train"):
-        study.plan(pairs, [Knowledge.INFORMED], recipe=recipe, embedder="ge2e")
+        study.plan(pairs, [Knowledge.INFORMED], system=system, embedder="ge2e")
     with pytest.raises(ConfigError, match=r"anonymization\.json"):
-        study.plan(pairs, [Knowledge.LAZY_INFORMED], recipe=None, embedder="ge2e")
+        study.plan(pairs, [Knowledge.LAZY_INFORMED], system=None, embedder="ge2e")
     with pytest.raises(ConfigError, match="fewer than 2 speakers"):
-        lesson = study.lesson_of(hidden[0], None, recipe)
-        study.plan(pairs, [Knowledge.INFORMED], recipe=recipe, embedder="ge2e", lesson=lesson)
+        lesson = study.lesson_of(hidden[0], None, system)
+        study.plan(pairs, [Knowledge.INFORMED], system=system, embedder="ge2e", lesson=lesson)
 
 
 def test_the_command_prints_a_table_and_the_most_exposed(hidden: tuple[Path, Path], others: Path) -> None:
@@ -116,15 +116,15 @@ def test_an_evaluation_lets_the_informed_attacker_join(hidden: tuple[Path, Path]
 def test_a_wrong_scorer_and_no_disguise_are_one_line(hidden: tuple[Path, Path]) -> None:
     wrong = CliRunner().invoke(app, ["attack", *map(str, hidden), "--scorer", "pdla"])
     assert "did you mean 'plda'" in str(wrong.exception)
-    pairs, recipe, _ = read_pair(*hidden, None)
+    pairs, system, _ = read_pair(*hidden, None)
     with pytest.raises(ConfigError, match="at least once"):
-        study.plan(pairs, [Knowledge.LAZY_INFORMED], recipe=recipe, embedder="ge2e", disguises=0)
+        study.plan(pairs, [Knowledge.LAZY_INFORMED], system=system, embedder="ge2e", disguises=0)
 
 
 def test_a_lazy_informed_attacker_enrols_the_mean_of_several_disguises(hidden: tuple[Path, Path]) -> None:
-    pairs, recipe, _ = read_pair(*hidden, None)
+    pairs, system, _ = read_pair(*hidden, None)
     level = [Knowledge.LAZY_INFORMED]
-    listening = study.plan(pairs, level, recipe=recipe, embedder="ge2e", disguises=3)
+    listening = study.plan(pairs, level, system=system, embedder="ge2e", disguises=3)
     heard = {n: hear(s, listening.works[n], engine=Here()) for n, s in listening.sounds.items()}
     sides = study._sides(Knowledge.LAZY_INFORMED, heard, listening)
     draws = [unit_rows(heard[f"enrolment anonymized {i}"].embeddings.vectors) for i in (1, 2, 3)]

@@ -10,15 +10,16 @@ import pytest
 
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.training.settings import shipped
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Corpus
 from personare.engine import engine_for
 from personare.pipeline import old_knowledge as knowledge
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.train_embedder import open_course, sources_of, system_of, train_embedder
 from personare.pipeline.old_evaluate import read_pair
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System
 
-RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
+SYSTEM = System("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
 STEPS = 300
 
 
@@ -30,7 +31,7 @@ def _some(shared: Path, part: str, *, speakers: int, each: int) -> Corpus:
     return Corpus(frame.group_by("speaker", maintain_order=True).head(each))
 
 
-def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: str | None) -> str:
+def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: SystemIdentity | None) -> str:
     small = shipped("xvector")
     settings = dataclasses.replace(small, plan=dataclasses.replace(small.plan, steps=STEPS, patience=0))
     course = open_course(corpus, settings, attacked=attacked)
@@ -52,17 +53,17 @@ def test_informed_training_lowers_the_error_by_a_clear_margin(
         _some(shared_folder, "eval", speakers=60, each=6),
     )
     trials.save(tmp_path / "trials" / "manifest.parquet")
-    anonymize(trials, tmp_path / "hidden", RECIPE, engine=engine)
-    own = dataclasses.replace(RECIPE, level="utterance")
+    anonymize(trials, tmp_path / "hidden", SYSTEM, engine=engine)
+    own = dataclasses.replace(SYSTEM, level="utterance")
     anonymize(others, tmp_path / "others", own, engine=engine, names="keep")
-    pairs, recipe, _ = read_pair(tmp_path / "trials", tmp_path / "hidden", None)
+    pairs, system, _ = read_pair(tmp_path / "trials", tmp_path / "hidden", None)
     found = {}
     hidden = Corpus.load(tmp_path / "others" / "manifest.parquet")
     levels = {Knowledge.LAZY_INFORMED: others, Knowledge.INFORMED: hidden}
     for level, corpus in levels.items():
-        system = system_of(tmp_path / "others") if corpus is hidden else None
-        ear = _trained(corpus, tmp_path / level.value, trials.speakers, system)
-        heard = knowledge.plan(pairs, [level], recipe=recipe, embedder=ear, disguises=1)
+        learnt = system_of(tmp_path / "others") if corpus is hidden else None
+        ear = _trained(corpus, tmp_path / level.value, trials.speakers, learnt)
+        heard = knowledge.plan(pairs, [level], system=system, embedder=ear, disguises=1)
         (outcome,) = knowledge.attack(pairs, [level], heard, engine=engine).outcomes
         found["informed" if corpus is hidden else "lazy"] = outcome.findings[0].estimate
     assert found["informed"].value < found["lazy"].value - 0.04, f"{found}"
@@ -72,6 +73,7 @@ def test_informed_training_lowers_the_error_by_a_clear_margin(
 @pytest.mark.models
 def test_an_anonymized_folder_says_which_system_made_it(small_corpus: Path, tmp_path: Path) -> None:
     assert system_of(small_corpus) is None and system_of(small_corpus / "manifest.parquet") is None
-    anonymize(Corpus.load(small_corpus / "manifest.parquet"), tmp_path / "hidden", RECIPE, engine=engine_for(1))
-    own = dataclasses.replace(RECIPE, level="utterance")
-    assert system_of(tmp_path / "hidden") == own.system == "mcadams (alpha = [0.5, 0.9])"
+    anonymize(Corpus.load(small_corpus / "manifest.parquet"), tmp_path / "hidden", SYSTEM, engine=engine_for(1))
+    own = dataclasses.replace(SYSTEM, level="utterance")
+    made_by = system_of(tmp_path / "hidden")
+    assert made_by == own.identity and str(made_by) == "mcadams (alpha = [0.5, 0.9])"

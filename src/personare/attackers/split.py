@@ -15,6 +15,7 @@ import numpy as np
 
 from personare.attackers.knowledge import Knowledge
 from personare.core.errors import LeakError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
 
 if TYPE_CHECKING:
@@ -25,13 +26,15 @@ _SEAL = object()
 
 @dataclass(frozen=True)
 class Disguise:
-    """How speech was anonymized: by which system, and which drawing of pseudo-speakers (a public mark of its key).
+    """How speech was anonymized: by which system, and which drawing of pseudo-speakers (a public token of its key).
+
+    Systems are the same when their fingerprints are, however they are called.
 
     ``draw`` is a token of the key, never the key: equal tokens mean equal pseudo-speakers. ``more`` are the tokens of
     further drawings, where every utterance was disguised several times and heard as the mean.
     """
 
-    system: str
+    system: SystemIdentity
     draw: str
     more: tuple[str, ...] = ()
 
@@ -93,7 +96,7 @@ class Split:
     test: Heard
     training: Heard | None = None
     original: Heard | None = None
-    ear: str | None = field(default=None, kw_only=True)
+    ear: SystemIdentity | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_speakers(self)
@@ -148,7 +151,13 @@ def _check_disguises(split: Split) -> None:
         found = "original" if heard.disguise is None else "anonymized"
         if found != wanted:
             raise LeakError(f"the {split.knowledge.value} attack needs {wanted} {name} speech, this is {found}")
-    if split.enroll.disguise is not None and split.enroll.disguise.shares(split.test.disguise):
+    enroll, test = split.enroll.disguise, split.test.disguise
+    if enroll is None or test is None:
+        return
+    if enroll.system != test.system:
+        rule = "is anonymized by the same system, of the same version and with the same models, as the trials"
+        raise LeakError(f"enrolment speech {rule} ('{test.system}'), this one is not ('{enroll.system}')")
+    if enroll.shares(test):
         raise LeakError("enrolment and trial speech share their pseudo-speakers; anonymize them with different keys")
 
 
@@ -164,11 +173,14 @@ def _check_ear(split: Split) -> None:
         _check_system(level, split.ear, trial.system)
 
 
-def _check_system(level: Knowledge, learnt: str, attacked: str) -> None:
+def _check_system(level: Knowledge, learnt: SystemIdentity, attacked: SystemIdentity) -> None:
     same = learnt == attacked
     if same != (level.trained_on == "same system"):
         wanted = "another system than" if same else "the same system as"
-        raise LeakError(f"the {level.value} attack learns from {wanted} the trials' ('{attacked}'), not '{learnt}'")
+        versions = " of another version or with other models" if not same and learnt.name == attacked.name else ""
+        raise LeakError(
+            f"the {level.value} attack learns from {wanted} the trials' ('{attacked}'), not '{learnt}'{versions}"
+        )
 
 
 def _check_training(split: Split) -> None:

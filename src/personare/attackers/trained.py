@@ -18,8 +18,9 @@ from personare.attackers import embedder as make_embedder
 from personare.attackers.ecapa import LONGEST_S, SHORTEST
 from personare.attackers.scoring import Learnt
 from personare.core.errors import ConfigError, LeakError, WeightsError
+from personare.core.files import file_digest
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, token_for
-from personare.core.weights import file_sha256
 from personare.encoders import graphs, mels
 from personare.encoders.hearing import by_length, mean_of_pieces, pieces_of
 
@@ -60,7 +61,7 @@ class Trained:
     @property
     def fingerprint(self) -> str:
         """The exact model, for caches."""
-        return f"trained-{_sha256(self.path, *_state(self.path))[:16]}-v{VERSION}"
+        return f"trained-{file_digest(self.path)[:16]}-v{VERSION}"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -69,9 +70,15 @@ class Trained:
         return found
 
     @property
-    def system(self) -> str | None:
-        """The anonymizer whose speech it has learnt from, with its settings; None: original speech."""
-        return self._opened()[1].get("system") or None
+    def system(self) -> SystemIdentity | None:
+        """The system whose speech it has learnt from; None: original speech."""
+        notes = self._opened()[1]
+        if not notes.get("system"):
+            return None
+        if "system_name" not in notes:
+            told = f"learnt from speech hidden by an unknown version of '{notes['system']}'"
+            raise WeightsError(f"{self.path}: {told}; train it again, so that its attacks can be called by their name")
+        return SystemIdentity(notes["system"], notes["system_name"])
 
     def check(self, attacked: Iterable[str]) -> None:
         """Refuse speakers it has learnt from, or was chosen by."""
@@ -93,7 +100,7 @@ class Trained:
         return mean_of_pieces(vectors, cut)
 
     def _opened(self) -> tuple[Any, dict[str, str]]:
-        return _session(self.path, _sha256(self.path, *_state(self.path)), self.threads)
+        return _session(self.path, file_digest(self.path), self.threads)
 
 
 def refuse_teachers(embedder: str, attacked: Iterable[str]) -> None:
@@ -103,24 +110,14 @@ def refuse_teachers(embedder: str, attacked: Iterable[str]) -> None:
         ear.check(attacked)
 
 
-def taught_by(embedder: str) -> str | None:
+def taught_by(embedder: str) -> SystemIdentity | None:
     """Name the anonymizer whose speech an embedder has learnt from; None: it knows original speech only."""
     ear = make_embedder(embedder)
     return ear.system if isinstance(ear, Trained) else None
 
 
-def _state(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
-
-
-@functools.lru_cache(maxsize=8)
-def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
-    return file_sha256(path)
-
-
 @functools.lru_cache(maxsize=4)
-def _session(path: Path, _sha256: str, threads: int) -> tuple[Any, dict[str, str]]:
+def _session(path: Path, _digest: str, threads: int) -> tuple[Any, dict[str, str]]:
     """Open a file; one that no training wrote is refused, because nobody knows what it wants to hear."""
     try:
         session = graphs.opened(path.read_bytes(), threads)

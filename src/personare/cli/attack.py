@@ -68,12 +68,12 @@ def attack(
     levels = list(dict.fromkeys(level_named(word) for word in knowledge.split(",")))
     compare = coerce(scorer, Literal["plda", "cosine"], where="--scorer")
     heard_at_once = parse_lengths(lengths)
-    pairs, recipe, _ = read_pair(original, anonymized, key)
-    lesson = study.lesson_of(train, train_method, recipe)
+    pairs, system, _ = read_pair(original, anonymized, key)
+    lesson = study.lesson_of(train, train_method, system)
     ready(embedder)
     pairs = with_genders(pairs, jobs) if guess_gender else pairs
     listening = study.plan(
-        pairs, levels, recipe=recipe, embedder=embedder, lesson=lesson, seed=seed, disguises=disguises
+        pairs, levels, system=system, embedder=embedder, lesson=lesson, seed=seed, disguises=disguises
     )
     with show.progress("listening", len(listening)) as tick:
         found = study.attack(

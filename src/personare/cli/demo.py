@@ -34,7 +34,7 @@ def demo(
     from personare.pipeline.jobs import anonymize as hiding
     from personare.pipeline.jobs import voices as speaking
     from personare.pipeline.old_evaluate import read_pair
-    from personare.pipeline.recipe import Recipe
+    from personare.pipeline.system import System
 
     for model in ("kokoro", "ecapa"):
         files_of(model)
@@ -48,11 +48,11 @@ def demo(
     )
     show.failures(made.failures)
     corpus = Corpus.load(source / speaking.MANIFEST)
-    recipe = Recipe("mcadams", METHOD)
+    system = System("mcadams", METHOD)
     key_file = hiding.private_folder(target) / "demo.key"
     load_or_make_key(key_file, new=Key.from_seed("demo"))  # public on purpose: everybody's demo shows the same numbers
     with show.progress("2/3 anonymizing", len(corpus)) as tick:
-        hidden = hiding.anonymize(corpus, target, recipe, engine=engine, key_file=key_file, watch=lambda _: tick(1))
+        hidden = hiding.anonymize(corpus, target, system, engine=engine, key_file=key_file, watch=lambda _: tick(1))
     typer.echo(f"2/3 anonymized: {hidden.done} done, {hidden.failed} failed -> {target}")
     show.failures(hidden.failures)
     typer.echo("3/3 attacking")

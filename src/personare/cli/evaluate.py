@@ -45,10 +45,10 @@ def evaluate(
     """
     from personare.pipeline.old_evaluate import read_pair
 
-    pairs, recipe, _ = read_pair(original, anonymized, key)
+    pairs, system, _ = read_pair(original, anonymized, key)
     run(
         with_genders(pairs, jobs) if guess_gender else pairs,
-        recipe,
+        system,
         out or report_folder(anonymized),
         embedder=embedder,
         lengths=parse_lengths(lengths),
@@ -89,7 +89,7 @@ def parse_lengths(text: str) -> list[int]:
 
 def run(
     pairs: Any,
-    recipe: Any,
+    system: Any,
     out: Path,
     *,
     embedder: str,
@@ -103,7 +103,7 @@ def run(
     from personare.pipeline.old_evaluation_page import table_rows, write_report
 
     ready(embedder)
-    found = _listened(pairs, recipe, embedder=embedder, lengths=lengths, seed=seed, jobs=jobs, train=train)
+    found = _listened(pairs, system, embedder=embedder, lengths=lengths, seed=seed, jobs=jobs, train=train)
     page = write_report(found, out, title="How well are these voices hidden?")
     show.failures(found.failures)
     head, rows = table_rows(found)
@@ -116,7 +116,7 @@ def run(
 
 
 def _listened(
-    pairs: Any, recipe: Any, *, embedder: str, lengths: list[int], seed: int, jobs: int, train: Path | None
+    pairs: Any, system: Any, *, embedder: str, lengths: list[int], seed: int, jobs: int, train: Path | None
 ) -> Evaluation:
     """Let all attackers listen, behind one progress bar."""
     from personare.attackers.knowledge import Knowledge
@@ -125,14 +125,14 @@ def _listened(
     from personare.pipeline import old_knowledge as knowledge
     from personare.pipeline.old_evaluate_informed import with_informed
 
-    lesson, more = knowledge.lesson_of(train, None, recipe), None
+    lesson, more = knowledge.lesson_of(train, None, system), None
     if lesson is not None:
         levels = [Knowledge.INFORMED]
-        more = knowledge.plan(pairs, levels, recipe=recipe, embedder=embedder, lesson=lesson, seed=seed)
+        more = knowledge.plan(pairs, levels, system=system, embedder=embedder, lesson=lesson, seed=seed)
     engine = engine_for(jobs)
-    total = study.how_many_sounds(pairs, recipe=recipe, seed=seed) + (0 if more is None else len(more))
+    total = study.how_many_sounds(pairs, system=system, seed=seed) + (0 if more is None else len(more))
     with show.progress("listening", total) as tick:
         found = study.evaluate(
-            pairs, recipe=recipe, engine=engine, embedder=embedder, seed=seed, lengths=lengths, watch=lambda _: tick(1)
+            pairs, system=system, engine=engine, embedder=embedder, seed=seed, lengths=lengths, watch=lambda _: tick(1)
         )
         return found if more is None else with_informed(found, more, engine=engine, seed=seed, watch=lambda _: tick(1))

@@ -40,13 +40,13 @@ def infer(
     from personare.pipeline.old_evaluate import read_pair
     from personare.pipeline.old_knowledge import lesson_of
 
-    pairs, recipe, source = read_pair(original, anonymized, key)
+    pairs, system, source = read_pair(original, anonymized, key)
     teachers = read_corpus(train).corpus
     names = list(dict.fromkeys(word.strip() for word in attribute.split(",")))
     attributes = {name: study.attribute_of(name, (original, source), (train, teachers)) for name in names}
     ready(embedder)
-    lesson = lesson_of(train, None, recipe)
-    listening = study.plan(pairs, recipe=recipe, lesson=lesson, embedder=embedder, seed=seed)
+    lesson = lesson_of(train, None, system)
+    listening = study.plan(pairs, system=system, lesson=lesson, embedder=embedder, seed=seed)
     with show.progress("listening", len(listening)) as tick:
         found = study.infer(attributes, listening, engine=engine_for(jobs), seed=seed, watch=lambda _: tick(1))
     show.failures(found.failures)

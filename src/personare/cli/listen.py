@@ -61,7 +61,7 @@ def listen(
         feeling = listener("affect", model=affect, outputs=_names(outputs), classes=classes)
     work = ListenWork(_names(measures), _names(recognizers), tracker, remember, feeling)
     work.check()
-    pairs, recipe, _ = read_pair(original, anonymized, key)
+    pairs, system, _ = read_pair(original, anonymized, key)
     pairs, told = _guessed(pairs, jobs) if guess else (pairs, [])
     with show.progress("listening", len(pairs.frame)) as tick:
         found = study.listen(pairs, work, engine=engine_for(jobs), seed=seed, by=by, labels=labels, watch=tick)
@@ -72,7 +72,7 @@ def listen(
         return
     head, rows = study.table_rows(found)
     show.table(
-        f"What is left: {len(pairs.frame)} utterances, {recipe.method if recipe else 'unknown method'}", head, rows
+        f"What is left: {len(pairs.frame)} utterances, {system.method if system else 'unknown method'}", head, rows
     )
     for note in found.notes:
         typer.echo(note)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -13,6 +13,7 @@ import polars as pl
 
 from personare.core.errors import TableError, did_you_mean
 from personare.core.files import atomic_path
+from personare.core.utterances import Utterance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +79,12 @@ class Table:
 class Corpus(Table):
     """Utterances: an id, who speaks, where the sound is; gender, text, part and more where known.
 
-    ``start_s``/``end_s`` cut an utterance out of a longer file. Other columns are carried along untouched.
+    ``start_s``/``end_s`` cut an utterance out of a longer file. Other columns are carried along untouched. Iterating
+    gives every row as an ``Utterance``, in the order of the table.
+
+    >>> rows = {"utterance": ["a-1"], "speaker": ["anna"], "audio": ["a.wav"], "end_s": [2.5]}
+    >>> [(u.utterance, u.start_s, u.end_s, u.text) for u in Corpus(pl.DataFrame(rows))]
+    [('a-1', 0.0, 2.5, None)]
     """
 
     required: ClassVar[Mapping[str, pl.DataType]] = {
@@ -107,6 +113,12 @@ class Corpus(Table):
             if len(mixed):
                 raise TableError(f"Corpus: speaker '{mixed['speaker'][0]}' has more than one gender")
         return frame
+
+    def __iter__(self) -> Iterator[Utterance]:
+        known = [column for column in (*self.required, *self.optional) if column in self.frame.columns]
+        for row in self.frame.select(known).iter_rows(named=True):
+            audio, start_s = Path(row.pop("audio")), row.pop("start_s", None) or 0.0
+            yield Utterance(audio=audio, start_s=start_s, **row)
 
     @property
     def speakers(self) -> list[str]:

@@ -12,12 +12,12 @@ from personare.core.errors import PersonareError, did_you_mean
 from personare.core.weights import files_of
 from personare.pipeline.check_speech import speech_notes, speech_problems
 from personare.pipeline.hearing import ready
-from personare.pipeline.recipe import rehearse
 from personare.pipeline.resolve import Assault, Hiding, assaults, hiding_of
 from personare.pipeline.speech import Speech, speech_of
 from personare.pipeline.stages.listen import Ear
 from personare.pipeline.store import Store
 from personare.pipeline.study import ORIGINAL, Study
+from personare.pipeline.system import rehearse
 from personare.pipeline.wishes import FAMILIES, GIVES, GROUPS, NEED_LLRS, expanded, kind_of, wanted
 
 BY_ATTACKERS = ("detection", "link", "single", "ranks", "inference", "similarity")
@@ -69,7 +69,7 @@ def _ways(study: Study, home: Path) -> tuple[list[Hiding], list[str]]:
         if way is None:
             continue
         if way.kind == "sound":
-            faults += _tried(lambda way=way: rehearse(way.recipe), where)[1]  # type: ignore[misc]
+            faults += _tried(lambda way=way: rehearse(way.known_system), where)[1]  # type: ignore[misc]
         ways.append(way)
     return ways, faults
 

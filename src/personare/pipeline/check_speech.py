@@ -17,7 +17,6 @@ from personare.pipeline.roles import CALIBRATION, ENROLMENT, TRAIN, TRIAL, one_s
 from personare.pipeline.speech import Speech
 from personare.pipeline.study import Study
 from personare.pipeline.wishes import FAMILIES, expanded, kind_of
-from personare.pseudospeakers import pseudospeaker
 
 LEAST_LEARNT_FROM = 2
 
@@ -145,7 +144,7 @@ def _pools(speech: Speech, ways: list[Hiding]) -> Iterator[str]:
     for way in ways:
         if way.kind != "vectors":
             continue
-        need = getattr(pseudospeaker(way.recipe.method, **way.recipe.parameters), "min_vectors", 0) or 0
+        need = getattr(way.known_system.build_generator(), "min_vectors", 0) or 0
         if need > fewest:
             yield f"anonymizer '{way.label}' needs {need} train speakers of each gender, there are {fewest}"
 

@@ -14,7 +14,7 @@ from personare.core.errors import AudioError
 from personare.pipeline.graph import Graph
 from personare.pipeline.roles import TRIAL
 from personare.pipeline.speech import Speech
-from personare.pipeline.stages.anonymize import HideJob, hide_job
+from personare.pipeline.stages.anonymize import AnonymizeJob, anonymize_job
 from personare.pipeline.store import Store
 from personare.pipeline.study import ORIGINAL
 
@@ -27,7 +27,7 @@ def write_clips(graph: Graph, store: Store, folder: Path) -> list[dict[str, Any]
     entries: list[dict[str, Any]] = []
     for speech in graph.speech.values():
         jobs = {
-            way.label: hide_job(graph.study, speech, TRIAL, way, "owner")
+            way.label: anonymize_job(graph.study, speech, TRIAL, way, "owner")
             for way in graph.hidings
             if way.kind == "sound"
         }
@@ -50,7 +50,7 @@ def _chosen(speech: Speech, count: int) -> pl.DataFrame:
     return first.head(count)
 
 
-def _sounds(row: dict[str, Any], jobs: dict[str, HideJob], store: Store) -> Iterator[tuple[str, Audio]]:
+def _sounds(row: dict[str, Any], jobs: dict[str, AnonymizeJob], store: Store) -> Iterator[tuple[str, Audio]]:
     try:
         yield ORIGINAL, read_mono(Path(row["audio"]), start_s=row.get("start_s") or 0.0, stop_s=row.get("end_s"))
     except AudioError:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
 from personare import __version__
 from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
+from personare.core.fingerprint import models_of
 from personare.pipeline.graph import Graph
-from personare.pipeline.models import models_of
 from personare.pipeline.wishes import kind_of
 
 LIBRARIES = (
@@ -30,18 +29,10 @@ def environment_of(graph: Graph) -> dict[str, Any]:
         "libraries": {name: version for name in LIBRARIES if (version := _version(name)) is not None},
         "seed": graph.study.seed,
         "models": _models(graph),
-        "methods": {
-            w.label: models_of(w.recipe.method, w.recipe.parameters) for w in graph.hidings if w.kind == "sound"
-        },
+        "methods": {w.label: models_of(w.known_system.build()) for w in graph.hidings if w.kind == "sound"},
+        "systems": {w.label: w.known_system.fingerprint for w in graph.hidings if w.kind != "none"},
         "ears": {a.label: make_embedder(a.choice.embedder).fingerprint for a in graph.assaults},
     }
-
-
-def _shipped(graph: Graph) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the models that are shipped with every method."""
-    for way in graph.hidings:
-        if way.kind == "sound":
-            yield way.label, models_of(way.recipe.method, way.recipe.parameters)
 
 
 def _version(name: str) -> str | None:

@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from personare.attackers.knowledge import Knowledge
+from personare.attackers.split import Disguise
 from personare.listeners import ctc_settings
-from personare.pipeline.resolve import Assault, Hiding, Who, assaults, hidings, key_of, mark_of
+from personare.pipeline.resolve import Assault, Hiding, Who, assaults, hidings, key_of
 from personare.pipeline.roles import CALIBRATION, ENROLMENT, TRAIN, TRIAL
 from personare.pipeline.speech import Speech
-from personare.pipeline.stages.anonymize import hide_job
+from personare.pipeline.stages.anonymize import anonymize_job
 from personare.pipeline.stages.embed import HearJob, InventJob
 from personare.pipeline.stages.listen import Ear, ListenJob
 from personare.pipeline.stages.measure import Ask, MeasureJob, Vectors, Voiced
 from personare.pipeline.stages.train import TeachJob
 from personare.pipeline.store import Stage
 from personare.pipeline.study import ORIGINAL, Study
+from personare.pipeline.system import key_token
 from personare.pipeline.wishes import NEED_LLRS, kind_of, of_family
 
 WAVES = ("hide", "hear", "invent", "teach", "listen", "measure")
@@ -70,7 +72,7 @@ class Graph:
         for speech in self.speech.values():  # clips need the hidden trial speech even where nothing else does
             for way in self.hidings if self.study.clips else ():
                 if way.kind == "sound":
-                    add(hide_job(self.study, speech, TRIAL, way, "owner"))
+                    add(anonymize_job(self.study, speech, TRIAL, way, "owner"))
         return {name: list(jobs.values()) for name, jobs in found.items()}
 
     @property
@@ -82,7 +84,7 @@ class Graph:
         for assault in self.assaults:
             if assault.knowledge is Knowledge.ORIGINAL and way.kind != "none":
                 continue  # nothing hidden is heard by an attacker of unprotected speech
-            if assault.similar is not None and assault.similar.recipe.system == way.recipe.system:
+            if assault.similar is not None and _same_system(assault.similar, way):
                 continue  # semi-informed means another system
             for family in ("detection", "link", "single", "ranks", "inference"):
                 yield from self._attack(speech, way, assault.against(way), family)
@@ -130,7 +132,7 @@ class Graph:
     def _ask(
         self, speech: Speech, way: Hiding, assault: Assault, family: str, metrics: tuple[str, ...], length: int
     ) -> Ask:
-        names = (family, way.system, json.dumps(assault.facts(), sort_keys=True), str(length))
+        names = (family, way.identity, json.dumps(assault.facts(), sort_keys=True), str(length))
         ask = Ask(family, metrics, self.study.seed, names, length, genders=speech.genders())
         if family == "detection" and speech.trials is not None:
             rows = speech.trials.frame.select("enroll", "test").iter_rows()
@@ -170,16 +172,16 @@ class Graph:
         original = HearJob(f"hear {speech.label} {role} by {ear.partition(':')[0]}", speech.of(role), ear)
         if way is None or way.kind == "none":
             return Voiced(original)
-        disguise = (way.recipe.system, mark_of(key_of(self.study, who, draw)))
+        disguise = Disguise(way.known_system.identity, key_token(key_of(self.study, who, draw)))
         job: Vectors
         if way.kind == "vectors":
             pool = HearJob(f"hear {speech.label} {TRAIN} by {ear.partition(':')[0]}", speech.of(TRAIN), ear)
-            recipe = replace(way.recipe, level="utterance") if who == "training" else way.recipe
+            system = replace(way.known_system, level="utterance") if who == "training" else way.known_system
             label = f"invent {speech.label} {role} by {way.label} ({who})"
             keys = (key_of(self.study, who, draw), key_of(self.study, "system"))
-            job = InventJob(label, original, pool, recipe, *keys)
+            job = InventJob(label, original, pool, system, *keys)
         else:
-            hidden = hide_job(self.study, speech, role, way, who, draw)
+            hidden = anonymize_job(self.study, speech, role, way, who, draw)
             job = HearJob(f"{original.label}, hidden by {way.label} ({who})", speech.of(role), ear, hidden)
         return Voiced(job, disguise)
 
@@ -191,13 +193,13 @@ class Graph:
                 "hidden": self._voiced(speech, TRIAL, ear, way, "owner"),
             }
             labels = {"corpus": speech.label, "anonymizer": way.label, "embedder": ear.partition(":")[0]}
-            ask = Ask("similarity", metrics, self.study.seed, ("similarity", way.system))
+            ask = Ask("similarity", metrics, self.study.seed, ("similarity", way.identity))
             label = f"measure {speech.label} {way.label}: similarity by {labels['embedder']}"
             yield MeasureJob(label, labels, ask, speech=sides, embedder=ear)
 
     def _utility(self, speech: Speech, way: Hiding) -> Iterator[MeasureJob]:
         metrics = of_family(self.study, "utility")
-        hidden = hide_job(self.study, speech, TRIAL, way, "owner") if way.kind == "sound" else None
+        hidden = anonymize_job(self.study, speech, TRIAL, way, "owner") if way.kind == "sound" else None
         for ear in self._ears(speech):
             if hidden is None and not ear.alone:
                 continue
@@ -214,10 +216,15 @@ class Graph:
                 continue
             hidden = None
             if choice.trained_on != ORIGINAL:
-                hidden = hide_job(self.study, speech, TRAIN, ways[choice.trained_on], "training")
+                hidden = anonymize_job(self.study, speech, TRAIN, ways[choice.trained_on], "training")
             settings = replace(ctc_settings.chosen(choice.config), seed=self.study.seed)
             told = f"teach {speech.label} {label} on {choice.trained_on}"
             yield Ear(label, choice, TeachJob(told, speech.of(TRAIN), settings, hidden))
+
+
+def _same_system(one: Hiding, other: Hiding) -> bool:
+    """Whether two labels of a study stand for one system, however they were typed."""
+    return one.system is not None and other.system is not None and one.system.identity == other.system.identity
 
 
 def _fits(assault: Assault, family: str, way: Hiding) -> bool:

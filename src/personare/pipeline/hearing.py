@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.anonymizers import anonymizer
 from personare.attackers import embedder as make_embedder
 from personare.attackers.cache import embed_audio, embed_file
 from personare.core.audio import Audio, read_mono
@@ -20,7 +19,7 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.core.weights import files_of
 from personare.engine import Engine, Result
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,10 +39,10 @@ class Sound:
 
 @dataclass(frozen=True)
 class HearWork:
-    """The work on one sound. ``recipe`` and ``key`` are the attacker's own, for enrolment speech they disguise."""
+    """The work on one sound. ``system`` and ``key`` are the attacker's own, for enrolment speech they disguise."""
 
     embedder: str
-    recipe: Recipe | None = None
+    system: System | None = None
     key: Key | None = None
 
     def __call__(self, sound: Sound) -> NDArray[np.float32]:
@@ -53,12 +52,11 @@ class HearWork:
         return embed_audio(self._disguise(sound), self.embedder)
 
     def _disguise(self, sound: Sound) -> Audio:
-        if self.recipe is None or self.key is None:
-            raise ValueError("a disguise needs a recipe and a key")
-        hide = anonymizer(self.recipe.method, **self.recipe.parameters)
-        names = self.recipe.names_of(sound.speaker, sound.utterance)
+        if self.system is None or self.key is None:
+            raise ValueError("a disguise needs a system and a key")
+        anonymize, names = self.system.build(), self.system.names_of(sound.speaker, sound.utterance)
         original = read_mono(sound.audio, start_s=sound.start_s, stop_s=sound.end_s)
-        return hide(original, rng=rng_for(self.key, "voice", *names))
+        return anonymize(original, rng=rng_for(self.key, "voice", *names))
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from personare.pipeline.hearing import Heard, HearWork, Sound, hear, nothing_hea
 from personare.pipeline.jobs.guess_attributes import gender_notes
 from personare.pipeline.old_attack import AttackOutcome, run_attack
 from personare.pipeline.pairing import Pairs
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System
 
 UNPROTECTED, IGNORANT, LAZY_INFORMED = "unprotected", "ignorant", "lazy-informed"
 LENGTHS = (1, 3)
@@ -78,7 +78,7 @@ def _sounds(frame: pl.DataFrame, column: str, *, disguised: bool = False) -> Ite
 def evaluate(
     pairs: Pairs,
     *,
-    recipe: Recipe | None,
+    system: System | None,
     engine: Engine,
     embedder: str = "ecapa",
     seed: int = 1,
@@ -89,7 +89,7 @@ def evaluate(
 
     Parameters
     ----------
-    recipe : how the corpus was anonymized; without it nobody can play the lazy-informed attacker, which is then noted.
+    system : how the corpus was anonymized; without it nobody can play the lazy-informed attacker, which is then noted.
     seed : chooses the split, the attacker's own key and the bootstrap; the same seed gives the same findings.
     """
     refuse_teachers(embedder, pairs.frame["speaker"])
@@ -97,11 +97,11 @@ def evaluate(
     enroll, trial, alone = split(pairs.frame, key)
     _check_enough(enroll, trial)
     _possible(trial["speaker"].to_list(), lengths)
-    work = HearWork(embedder, recipe, key.child("attacker"))
+    work = HearWork(embedder, system, key.child("attacker"))
     original = hear([*_sounds(enroll, "audio"), *_sounds(trial, "audio")], work, engine=engine, watch=watch)
     hidden = hear(list(_sounds(trial, "anonymized")), work, engine=engine, watch=watch)
     disguised = nothing_heard()
-    if recipe is not None:
+    if system is not None:
         disguised = hear(list(_sounds(enroll, "audio", disguised=True)), work, engine=engine, watch=watch)
     failures = (*original.failures, *hidden.failures, *disguised.failures)
     if not original.embeddings.ids or not hidden.embeddings.ids:
@@ -111,16 +111,16 @@ def evaluate(
     return Evaluation(
         outcomes,
         failures,
-        tuple(_notes(pairs, alone, recipe, lengths, outcomes)),
-        _facts(enroll, trial, embedder, recipe, seed),
+        tuple(_notes(pairs, alone, system, lengths, outcomes)),
+        _facts(enroll, trial, embedder, system, seed),
         pairs,
     )
 
 
-def how_many_sounds(pairs: Pairs, *, recipe: Recipe | None, seed: int = 1) -> int:
+def how_many_sounds(pairs: Pairs, *, system: System | None, seed: int = 1) -> int:
     """Count what an evaluation will have to listen to, for progress bars."""
     enroll, trial, _ = split(pairs.frame, Key.from_seed(seed))
-    return len(enroll) * (2 if recipe else 1) + 2 * len(trial)
+    return len(enroll) * (2 if system else 1) + 2 * len(trial)
 
 
 def _check_enough(enroll: pl.DataFrame, trial: pl.DataFrame) -> None:
@@ -178,7 +178,7 @@ def _rows(embeddings: Embeddings, rows: list[int]) -> Embeddings:
 def _notes(
     pairs: Pairs,
     alone: list[str],
-    recipe: Recipe | None,
+    system: System | None,
     asked: Sequence[int],
     outcomes: Sequence[AttackOutcome],
 ) -> Iterator[str]:
@@ -187,10 +187,12 @@ def _notes(
         "Not measured here: singling out, inference, and what the words themselves give away."
     )
     yield from gender_notes(pairs.frame)
-    if recipe is None:
+    if system is None:
         yield "The lazy-informed attacker was not played: the method is unknown (no anonymization.json in the folder)."
     elif LAZY_INFORMED not in {outcome.attacker for outcome in outcomes}:
         yield "The lazy-informed attacker could not be played: every disguise failed. The strongest risk is open."
+    if system is not None and system.version_note:
+        yield f"The lazy-informed attacker used the {system.method} of today; the folder is of {system.version_note}."
     if not any(f.metric.name == "eer" for outcome in outcomes for f in outcome.findings):
         yield "EER was not measured: no two enrolled speakers have the same gender."
     if pairs.missing:
@@ -205,12 +207,12 @@ def _notes(
 
 
 def _facts(
-    enroll: pl.DataFrame, trial: pl.DataFrame, embedder: str, recipe: Recipe | None, seed: int
+    enroll: pl.DataFrame, trial: pl.DataFrame, embedder: str, system: System | None, seed: int
 ) -> dict[str, str]:
     from personare.attackers import embedder as make
 
     return {
-        "method": recipe.in_words() if recipe else "unknown",
+        "method": system.describe() if system else "unknown",
         "speakers": str(enroll["speaker"].n_unique()),
         "enrolment utterances": str(len(enroll)),
         "trial utterances": str(len(trial)),
@@ -221,12 +223,12 @@ def _facts(
     }
 
 
-def read_pair(original: Path, anonymized: Path, key_file: Path | None) -> tuple[Pairs, Recipe | None, Corpus]:
+def read_pair(original: Path, anonymized: Path, key_file: Path | None) -> tuple[Pairs, System | None, Corpus]:
     """Read both corpora and pair them with the key."""
     from personare.corpora import read_corpus
     from personare.pipeline.pairing import pair_folders
-    from personare.pipeline.recipe import read_recipe
+    from personare.pipeline.system import read_system
 
     source = read_corpus(original).corpus
     pairs = pair_folders(source, read_corpus(anonymized).corpus, anonymized, key_file)
-    return pairs, read_recipe(anonymized), source
+    return pairs, read_system(anonymized), source

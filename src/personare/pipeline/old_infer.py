@@ -21,15 +21,16 @@ from personare.attackers.split import Disguise, Split
 from personare.attackers.split import Heard as Known
 from personare.attackers.trained import refuse_teachers
 from personare.core.errors import ConfigError, did_you_mean
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.corpora.manifest import speakers_beside
 from personare.engine import Engine
 from personare.metrics.privacy.control import AttackRisk, attack_risk
 from personare.pipeline.hearing import HearWork, hear
-from personare.pipeline.old_knowledge import Lesson, Listening, given, mark_of, need_lessons, others_than, sounds_in
+from personare.pipeline.old_knowledge import Lesson, Listening, given, need_lessons, others_than, sounds_in
 from personare.pipeline.pairing import Pairs
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System, key_token
 
 MOST_VALUES = 20
 Attribute = Mapping[str, str | None]
@@ -77,13 +78,13 @@ def _note(known: dict[str, str | None], rows: pl.DataFrame, name: str) -> None:
         known[speaker] = value or known.get(speaker)
 
 
-def plan(pairs: Pairs, *, recipe: Recipe | None, lesson: Lesson | None, embedder: str, seed: int = 1) -> Listening:
+def plan(pairs: Pairs, *, system: System | None, lesson: Lesson | None, embedder: str, seed: int = 1) -> Listening:
     """List what must be heard; ``lesson`` is the other people's speech, and how the attacker anonymizes it."""
     refuse_teachers(embedder, pairs.frame["speaker"])
-    others, used = others_than(lesson, pairs), given(lesson).recipe
+    others, used = others_than(lesson, pairs), given(lesson).system
     found = Listening({}, {}, {})
-    system = recipe.system if recipe else "unknown"
-    found.need("trial", sounds_in(pairs.frame, "anonymized"), HearWork(embedder), Disguise(system, "owner"))
+    attacked = system.identity if system else SystemIdentity("unknown")
+    found.need("trial", sounds_in(pairs.frame, "anonymized"), HearWork(embedder), Disguise(attacked, "owner"))
     need_lessons(found, others, used, embedder, Key.from_seed(seed).child("attacker", "training"))
     return found
 
@@ -103,8 +104,8 @@ def infer(
     }
     trial, training = (Known(heard[n].embeddings, listening.disguises[n]) for n in ("trial", "training"))
     nobody = Embeddings((), (), np.zeros((0, trial.embeddings.vectors.shape[1]), np.float32))
-    system = trial.disguise.system if trial.disguise else "unknown"
-    own = Disguise(system, mark_of(Key.from_seed(seed).child("attacker")))
+    attacked = trial.disguise.system if trial.disguise else SystemIdentity("unknown")
+    own = Disguise(attacked, key_token(Key.from_seed(seed).child("attacker")))
     split = Split(Knowledge.INFORMED, Known(nobody, own), trial, training)
     betrayed = [
         _betrayed(name, infer_attribute(split, values, rng=rng_for(Key.from_seed(seed), "inference", name)))

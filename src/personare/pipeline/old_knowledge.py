@@ -26,14 +26,15 @@ from personare.attackers.split import Disguise, Split
 from personare.attackers.split import Heard as Known
 from personare.attackers.trained import refuse_teachers, taught_by
 from personare.core.errors import ConfigError
-from personare.core.seeding import Key, token_for
+from personare.core.fingerprint import SystemIdentity
+from personare.core.seeding import Key
 from personare.core.tables import Corpus, Embeddings
 from personare.engine import Engine
 from personare.pipeline.hearing import Heard, HearWork, Sound, hear
 from personare.pipeline.old_attack import AttackOutcome, run_attack
 from personare.pipeline.old_evaluate import split as deal
 from personare.pipeline.pairing import Pairs
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.system import System, key_token
 
 DISGUISES = 5
 DISGUISED = "enrolment anonymized"
@@ -41,10 +42,10 @@ DISGUISED = "enrolment anonymized"
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """Speech of other people for attackers who learn, and the recipe they anonymize it with."""
+    """Speech of other people for attackers who learn, and the system they anonymize it with."""
 
     corpus: Corpus
-    recipe: Recipe
+    system: System
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ class Listening:
     sounds: dict[str, list[Sound]]
     works: dict[str, HearWork]
     disguises: dict[str, Disguise | None]
-    ear: str | None = None
+    ear: SystemIdentity | None = None
 
     def need(self, name: str, sounds: Iterator[Sound], work: HearWork, disguise: Disguise | None) -> None:
         """Add a list."""
@@ -79,7 +80,7 @@ def plan(
     pairs: Pairs,
     levels: Sequence[Knowledge],
     *,
-    recipe: Recipe | None,
+    system: System | None,
     embedder: str,
     lesson: Lesson | None = None,
     seed: int = 1,
@@ -95,20 +96,21 @@ def plan(
     key = Key.from_seed(seed)
     enroll, trial, _ = deal(pairs.frame, key)
     found = Listening({}, {}, {}, taught_by(embedder))
-    system = recipe.system if recipe else "unknown"
+    attacked = system.identity if system else SystemIdentity("unknown")
     plain = HearWork(embedder)
-    found.need("trial anonymized", sounds_in(trial, "anonymized"), plain, Disguise(system, "owner"))
+    found.need("trial anonymized", sounds_in(trial, "anonymized"), plain, Disguise(attacked, "owner"))
     if any(level.enroll == "original" for level in levels):
         found.need("enrolment original", sounds_in(enroll, "audio"), plain, None)
     if Knowledge.ORIGINAL in levels:
         found.need("trial original", sounds_in(trial, "audio"), plain, None)
     if any(level.enroll == "anonymized" for level in levels):
         for name, own in _own_keys(key, disguises).items():
-            work, sounds = HearWork(embedder, _known(recipe), own), sounds_in(enroll, "audio", disguised=True)
-            found.need(name, sounds, work, Disguise(system, mark_of(own)))
+            known = _known(system)
+            work, sounds = HearWork(embedder, known, own), sounds_in(enroll, "audio", disguised=True)
+            found.need(name, sounds, work, Disguise(known.present_identity, key_token(own)))
     if any(_learns(level, lesson, found.ear) for level in levels):
         need_lessons(
-            found, others_than(lesson, pairs), given(lesson).recipe, embedder, key.child("attacker", "training")
+            found, others_than(lesson, pairs), given(lesson).system, embedder, key.child("attacker", "training")
         )
         if Knowledge.ALIGNED in levels:
             found.need("training original", sounds_in(others_than(lesson, pairs), "audio"), plain, None)
@@ -121,15 +123,16 @@ def _own_keys(key: Key, disguises: int) -> dict[str, Key]:
     return {f"{DISGUISED} {i}": own if i == 1 else own.child(str(i)) for i in range(1, disguises + 1)}
 
 
-def _learns(level: Knowledge, lesson: Lesson | None, ear: str | None) -> bool:
+def _learns(level: Knowledge, lesson: Lesson | None, ear: SystemIdentity | None) -> bool:
     """Whether a level needs lessons: an ear that has learnt from anonymized speech may do without."""
     return level.needs_training and (lesson is not None or ear is None or level is Knowledge.ALIGNED)
 
 
-def need_lessons(found: Listening, others: pl.DataFrame, recipe: Recipe, embedder: str, key: Key) -> None:
+def need_lessons(found: Listening, others: pl.DataFrame, system: System, embedder: str, key: Key) -> None:
     """Add the training speech, which the attacker anonymizes, each utterance with a pseudo-voice of its own."""
-    work = HearWork(embedder, replace(recipe, level="utterance"), key)
-    found.need("training", sounds_in(others, "audio", disguised=True), work, Disguise(recipe.system, mark_of(key)))
+    work = HearWork(embedder, replace(system, level="utterance"), key)
+    disguise = Disguise(system.present_identity, key_token(key))
+    found.need("training", sounds_in(others, "audio", disguised=True), work, disguise)
 
 
 def attack(
@@ -178,16 +181,15 @@ def attack(
     return Campaign(tuple(outcomes), tuple(failure for part in heard.values() for failure in part.failures))
 
 
-def lesson_of(path: Path | None, method: str | None, recipe: Recipe | None) -> Lesson | None:
+def lesson_of(path: Path | None, method: str | None, system: System | None) -> Lesson | None:
     """Read the training speech; it is anonymized by ``method`` where named, else as the attacked corpus was."""
     if path is None:
         return None
-    from personare.anonymizers import anonymizer
     from personare.corpora import read_corpus
 
-    if method is not None:
-        anonymizer(method)
-    return Lesson(read_corpus(path).corpus, Recipe(method) if method is not None else _known(recipe))
+    learnt = System(method) if method is not None else _known(system)
+    learnt.build()
+    return Lesson(read_corpus(path).corpus, learnt)
 
 
 def _sides(level: Knowledge, heard: dict[str, Heard], listening: Listening) -> Split:
@@ -221,10 +223,10 @@ def _disguised(heard: dict[str, Heard], listening: Listening) -> Known:
     return Known(Embeddings(tuple(rows), tuple(owner.values()), means.astype(np.float32)), together)
 
 
-def _known(recipe: Recipe | None) -> Recipe:
-    if recipe is None:
+def _known(system: System | None) -> System:
+    if system is None:
         raise ConfigError("this attacker must know the method, and the anonymized folder has no anonymization.json")
-    return recipe
+    return system
 
 
 def given(lesson: Lesson | None) -> Lesson:
@@ -241,11 +243,6 @@ def others_than(lesson: Lesson | None, pairs: Pairs) -> pl.DataFrame:
     if others["speaker"].n_unique() < 2:
         raise ConfigError("the training speech holds fewer than 2 speakers who are not attacked; give other speech")
     return others
-
-
-def mark_of(key: Key) -> str:
-    """Name a drawing of pseudo-voices without telling its key."""
-    return token_for(key, "draw")
 
 
 def sounds_in(frame: pl.DataFrame, column: str, *, disguised: bool = False) -> Iterator[Sound]:

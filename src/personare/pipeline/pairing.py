@@ -11,7 +11,7 @@ from personare.core.errors import CorpusError
 from personare.core.seeding import Key, load_key
 from personare.core.tables import Corpus
 from personare.pipeline.jobs.anonymize import private_folder
-from personare.pipeline.recipe import Recipe, read_recipe, tokens_of
+from personare.pipeline.system import System, read_system, tokens_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +38,16 @@ def key_for(anonymized: Path, key_file: Path | None) -> Key | None:
     return load_key(beside) if beside.is_file() else None
 
 
-def pair(original: Corpus, anonymized: Corpus, *, recipe: Recipe | None, key: Key | None) -> Pairs:
+def pair(original: Corpus, anonymized: Corpus, *, system: System | None, key: Key | None) -> Pairs:
     """Pair by keyed tokens when there is a key, else by equal utterance ids (tools that keep names)."""
     if "start_s" in anonymized.frame.columns:
         raise CorpusError("the anonymized corpus cuts utterances out of longer files; write one file per utterance")
     frame = original.frame
     theirs = set(anonymized.frame["utterance"].to_list())
     ids = frame["utterance"].to_list()
-    if key is not None and recipe is not None and not theirs.intersection(ids):
+    if key is not None and system is not None and not theirs.intersection(ids):
         rows = frame.select("speaker", "utterance").iter_rows()
-        ids = [tokens_of(key, recipe, speaker, utterance)[0] for speaker, utterance in rows]
+        ids = [tokens_of(key, system, speaker, utterance)[0] for speaker, utterance in rows]
     if not theirs.intersection(ids):
         hint = "is it the right key?" if key else "name the key with --key (it is in the folder ending in -private)"
         raise CorpusError(f"no anonymized utterance can be paired with an original; {hint}")
@@ -61,4 +61,4 @@ def pair(original: Corpus, anonymized: Corpus, *, recipe: Recipe | None, key: Ke
 
 def pair_folders(original: Corpus, anonymized: Corpus, folder: Path, key_file: Path | None = None) -> Pairs:
     """Pair an original corpus with the anonymized folder it became."""
-    return pair(original, anonymized, recipe=read_recipe(folder), key=key_for(folder, key_file))
+    return pair(original, anonymized, system=read_system(folder), key=key_for(folder, key_file))

@@ -27,7 +27,7 @@ from personare.pipeline.measures.voices import measure_ranks
 from personare.pipeline.roles import ENROLMENT, ROLES, TRIAL
 from personare.pipeline.seen import Seen
 from personare.pipeline.speech import Speech
-from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.stages.embed import HearJob
 from personare.pipeline.stages.listen import ListenJob, cut_out
 from personare.pipeline.store import Store
@@ -94,7 +94,7 @@ def probe_sounds(graph: Graph, folder: Path, wanted: set[str]) -> tuple[Seconds,
     return found, failed
 
 
-def _uncached(job: HideJob | HearJob | ListenJob, store: Store, folder: Path) -> Callable[[Any], Any]:
+def _uncached(job: AnonymizeJob | HearJob | ListenJob, store: Store, folder: Path) -> Callable[[Any], Any]:
     """Give the work of a stage without what earlier runs remember: a second plan must not promise more."""
     if isinstance(job, HearJob):
         ear = job.embedder
@@ -104,7 +104,7 @@ def _uncached(job: HideJob | HearJob | ListenJob, store: Store, folder: Path) ->
     return job.work(store)
 
 
-def _singly(job: HideJob | HearJob | ListenJob, store: Store) -> Sequence[Any]:
+def _singly(job: AnonymizeJob | HearJob | ListenJob, store: Store) -> Sequence[Any]:
     """List one utterance at a time, also where a run takes several together."""
     return job.pairs(store) if isinstance(job, ListenJob) else job.items(store)
 

@@ -5,7 +5,6 @@ Keys come from the study's public seed: everybody can repeat a study, and nothin
 
 from __future__ import annotations
 
-import dataclasses
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,11 +13,12 @@ from typing import Any, Literal
 
 from personare.anonymizers import ANONYMIZERS
 from personare.attackers.knowledge import Knowledge, knowledge
+from personare.core.catalog import allow_modules_in
 from personare.core.config import coerce
 from personare.core.errors import ConfigError, did_you_mean
-from personare.core.seeding import Key, token_for
-from personare.pipeline.recipe import Level, Recipe
+from personare.core.seeding import Key
 from personare.pipeline.study import ORIGINAL, AttackerChoice, Study
+from personare.pipeline.system import Level, System
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
 Kind = Literal["none", "sound", "vectors"]
@@ -27,16 +27,26 @@ Who = Literal["owner", "attacker", "training", "calibration", "system"]
 
 @dataclass(frozen=True)
 class Hiding:
-    """A way to hide voices, under its label in the study; ``vectors`` invents speaker vectors without any sound."""
+    """A way to hide voices, under its label in the study; ``vectors`` generates speaker vectors without any sound.
+
+    ``system`` is None where nothing is hidden.
+    """
 
     label: str
     kind: Kind
-    recipe: Recipe = dataclasses.field(default_factory=lambda: Recipe("none"))
+    system: System | None = None
 
     @property
-    def system(self) -> str:
-        """What it does, in words that do not depend on the label."""
-        return ORIGINAL if self.kind == "none" else self.recipe.in_words()
+    def known_system(self) -> System:
+        """The system, where there is one."""
+        if self.system is None:
+            raise ConfigError(f"'{self.label}' hides nothing and has no system")
+        return self.system
+
+    @property
+    def identity(self) -> str:
+        """What it does, whatever its label and however it was typed: the fingerprint of its system, and the level."""
+        return ORIGINAL if self.system is None else f"{self.system.fingerprint} per {self.system.level}"
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Assault:
             "disguises": self.choice.disguises if self.knowledge.enroll == "anonymized" else 1,
             "as_norm": self.choice.as_norm,
             "alignment": self.choice.alignment if self.knowledge is Knowledge.ALIGNED else "",
-            "similar": self.similar.system if self.similar else "",
+            "similar": self.similar.identity if self.similar else "",
         }
 
 
@@ -101,12 +111,16 @@ def hiding_of(label: str, given: Mapping[str, Any], folder: Path) -> Hiding:
         raise ConfigError(f"{where}: needs a method or a generator ({names})")
     catalog = ANONYMIZERS if "method" in given else PSEUDOSPEAKERS
     name = coerce(given.get("method", given.get("generator")), str, where=where)
+    if ":" in name:
+        allow_modules_in(folder)
     try:
         rest = _with_paths(catalog.load(name), rest, folder)
         catalog.make(name, **rest)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    return Hiding(label, "sound" if "method" in given else "vectors", Recipe(name, rest, level))
+    if "method" in given:
+        return Hiding(label, "sound", System(name, rest, level))
+    return Hiding(label, "vectors", System(name, rest, level, "pseudospeaker"))
 
 
 def _with_paths(cls: type, parameters: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -156,8 +170,3 @@ def key_of(study: Study, who: Who, draw: int = 1) -> Key:
     system = Key.from_seed(study.seed).child("study", "system")  # what all who know the system share
     keys = {"owner": owner, "attacker": attacker, "training": attacker.child("training"), "system": system}
     return keys.get(who) or attacker.child("calibration")
-
-
-def mark_of(key: Key) -> str:
-    """Give a public mark of a key: equal marks mean equal pseudo-voices."""
-    return token_for(key, "draw")

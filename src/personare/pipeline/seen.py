@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Side:
-    """Vectors in a file, and how that speech was disguised: (system, mark of the draw), or None."""
+    """Vectors in a file, and how that speech was disguised, or None."""
 
     path: Path
-    disguise: tuple[str, str] | None = None
+    disguise: Disguise | None = None
 
     def heard(self) -> Heard:
         """Read them."""
-        return Heard(read_embeddings(self.path), None if self.disguise is None else Disguise(*self.disguise))
+        return Heard(read_embeddings(self.path), self.disguise)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ from pathlib import Path
 import polars as pl
 
 from personare.core.errors import AudioError
-from personare.core.files import write_text
+from personare.core.files import file_digest, file_state, write_text
 from personare.core.seeding import Key
 from personare.core.tables import Corpus, Trials
-from personare.core.weights import file_sha256
 from personare.corpora import read_corpus
 from personare.corpora.problems import Problem
 from personare.corpora.voices.synthesizer import fingerprint
@@ -130,7 +129,7 @@ def with_marks(speech: Speech, memory: Path) -> Speech:
     for path in speech.frame["audio"].unique(maintain_order=True).to_list():
         state = _state(path)
         if known.get(path, [""])[0] != state:
-            known[path] = [state, file_sha256(Path(path)) if state else "not there"]
+            known[path] = [state, file_digest(Path(path)) if state else "not there"]
     write_text(memory, json.dumps(known, sort_keys=True))
     marks = pl.Series("mark", [known[path][1] for path in speech.frame["audio"]], dtype=pl.String)
     return replace(speech, frame=speech.frame.with_columns(marks))
@@ -138,10 +137,10 @@ def with_marks(speech: Speech, memory: Path) -> Speech:
 
 def _state(path: str) -> str:
     try:
-        found = Path(path).stat()
+        size, changed_ns = file_state(Path(path))
     except OSError:
         return ""
-    return f"{found.st_size} {found.st_mtime_ns}"
+    return f"{size} {changed_ns}"
 
 
 def content_of(frame: pl.DataFrame) -> str:

@@ -23,6 +23,7 @@ from personare.nn.torch_extra import repeatable, torch_for
 
 if TYPE_CHECKING:
     from personare.attackers.training.settings import Settings
+    from personare.core.fingerprint import SystemIdentity
     from personare.core.tables import Corpus
 
 VERSION = 1  # raise it whenever the same settings and speech would end in other weights
@@ -46,7 +47,7 @@ class Course:
                 aim_head(self.ear)
         yield from loop.train(self.ear, self.ear.settings.plan, folder, mark=self.mark, resume=resume)
 
-    def finish(self, folder: Path, *, system: str | None = None) -> Finished:
+    def finish(self, folder: Path, *, system: SystemIdentity | None = None) -> Finished:
         """Take the best network and write it to ``model.onnx``; ``system`` is the anonymizer of its training speech."""
         end = loop.result(self.ear, folder, mark=self.mark)
         difference = export(self.ear, folder / MODEL, system=system)

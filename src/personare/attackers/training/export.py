@@ -20,12 +20,13 @@ from personare.encoders import graphs
 
 if TYPE_CHECKING:
     from personare.attackers.training.ear import Ear
+    from personare.core.fingerprint import SystemIdentity
 
 TOLERANCE = 1e-4  # largest difference between graph and network, relative to the vector's largest number
 _LENGTHS = (5, 57, 300)  # frames
 
 
-def export(ear: Ear, path: Path, *, system: str | None = None) -> float:
+def export(ear: Ear, path: Path, *, system: SystemIdentity | None = None) -> float:
     """Write the network to ``path``; gives the largest relative difference to the network as it was trained.
 
     ``system`` is the anonymizer whose speech it has learnt from: an attack with this ear is an informed one.
@@ -36,7 +37,8 @@ def export(ear: Ear, path: Path, *, system: str | None = None) -> float:
         "format": FORMAT,
         "settings": json.dumps(dataclasses.asdict(ear.settings), sort_keys=True),
         "speakers": json.dumps(speaker_tokens(people)),
-        "system": system or "",
+        "system": system.fingerprint if system else "",
+        "system_name": system.name if system else "",
     }
     encoded = _with_notes(build(ear.network_arrays()), notes)
     difference = _difference(ear, encoded)

@@ -17,12 +17,13 @@ from personare.attackers.training.course import Course, Finished, prepare
 from personare.attackers.training.settings import Settings
 from personare.core.files import write_text
 from personare.core.findings import Estimate
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, write_frame
 from personare.core.weights import file_sha256
 from personare.metrics.privacy.eer import rocch_eer, rocch_eer_estimate
 from personare.nn.loop import Learnt
-from personare.pipeline.recipe import read_recipe
+from personare.pipeline.system import read_system
 from personare.reports.learning_figure import write_learning_figure
 
 LOG, FIGURE, CARD, SETTINGS = "log.tsv", "learning.png", "card.md", "settings.yaml"
@@ -63,7 +64,7 @@ def train_embedder(
     folder: Path,
     *,
     sources: Iterable[str] = (),
-    system: str | None = None,
+    system: SystemIdentity | None = None,
     resume: bool = False,
     watch: Callable[[Learnt], None] = lambda _: None,
 ) -> Trained:
@@ -115,10 +116,10 @@ def _plain(value: object) -> object:
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def system_of(folder: Path) -> str | None:
-    """Which anonymizer made the speech in a folder, with its settings; None where no card says so."""
-    recipe = read_recipe(folder) if folder.is_dir() else None
-    return recipe.system if recipe else None
+def system_of(folder: Path) -> SystemIdentity | None:
+    """Which system made the speech in a folder; None where no card says so."""
+    system = read_system(folder) if folder.is_dir() else None
+    return system.identity if system else None
 
 
 def sources_of(corpus: Corpus, part: str | None = None) -> list[str]:
@@ -129,7 +130,7 @@ def sources_of(corpus: Corpus, part: str | None = None) -> list[str]:
     return sorted(rows["corpus"].drop_nulls().unique().to_list())
 
 
-def _card(course: Course, done: Trained, named: list[str], system: str | None) -> str:
+def _card(course: Course, done: Trained, named: list[str], system: SystemIdentity | None) -> str:
     """Say what the model is, whose speech it has learnt from, how good it is, and what it must not be used on."""
     ear = course.ear
     clips = ear.batches.clips

@@ -35,7 +35,6 @@ from personare.core.tables import Corpus, write_frame
 from personare.engine import Engine
 from personare.nn import loop
 from personare.nn.loop import Learnt
-from personare.pipeline.jobs.anonymize import utterances_of
 from personare.reports.learning_figure import write_learning_figure
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def lessons_of(
         best_of(start)
     frame, _ = part_of(corpus.frame, part)
     items, failures = [], []
-    for one in utterances_of(Corpus(frame)):
+    for one in Corpus(frame):
         try:
             place = place_of(folder / LESSONS, one.audio, start_s=one.start_s, end_s=one.end_s)
         except OSError as error:

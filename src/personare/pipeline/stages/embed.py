@@ -22,14 +22,11 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.engine import Result
 from personare.pipeline.hearing import HearWork, Sound
-from personare.pipeline.models import file_marks
-from personare.pipeline.recipe import Recipe
-from personare.pipeline.resolve import mark_of
 from personare.pipeline.speech import content_of
-from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.store import Failures, Stage, Store
+from personare.pipeline.system import System, key_token
 from personare.pipeline.waves import WholeStage
-from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.pool import SpeakerPool
 
 if TYPE_CHECKING:
@@ -45,7 +42,7 @@ class HearJob:
     label: str
     frame: pl.DataFrame
     embedder: str
-    hidden: HideJob | None = None
+    hidden: AnonymizeJob | None = None
 
     @cached_property
     def stage(self) -> Stage:
@@ -87,25 +84,24 @@ class HearJob:
 class InventJob(WholeStage):
     """Invent the vectors of ``original``'s utterances by a generator that is fitted on ``pool``.
 
-    ``system`` is the key of the fit, the same for all who know the system; ``key`` draws the pseudo-voices.
+    ``fit_key`` is the key of the fit, the same for all who know the system; ``key`` draws the pseudo-speakers.
     """
 
     label: str
     original: HearJob
     pool: HearJob
-    recipe: Recipe
+    system: System
     key: Key
-    system: Key
+    fit_key: Key
 
     @cached_property
     def stage(self) -> Stage:
         """What it depends on: the generator, the draw, and both sets of vectors."""
         facts = {
-            "generator": self.recipe.method,
-            "parameters": file_marks(dict(self.recipe.parameters)),
-            "level": self.recipe.level,
-            "draw": mark_of(self.key),
-            "fit": mark_of(self.system),
+            "system": self.system.present_fingerprint,
+            "level": self.system.level,
+            "draw": key_token(self.key),
+            "fit": key_token(self.fit_key),
         }
         return Stage("invent", self.label, facts, (self.original.stage, self.pool.stage))
 
@@ -113,7 +109,7 @@ class InventJob(WholeStage):
         """The work, for any process."""
         own, pool = (store.place(job.stage) / VECTORS for job in (self.original, self.pool))
         genders = tuple(_genders(self.original.frame) | _genders(self.pool.frame))
-        return InventWork(own, pool, genders, self.recipe, self.key, self.system, store.place(self.stage) / VECTORS)
+        return InventWork(own, pool, genders, self.system, self.key, self.fit_key, store.place(self.stage) / VECTORS)
 
 
 @dataclass(frozen=True)
@@ -123,9 +119,9 @@ class InventWork:
     original: Path
     pool: Path
     genders: tuple[tuple[str, str], ...]
-    recipe: Recipe
+    system: System
     key: Key
-    system: Key
+    fit_key: Key
     target: Path
 
     def __call__(self, item: str) -> int:
@@ -134,12 +130,11 @@ class InventWork:
         genders, own, others = dict(self.genders), read_embeddings(self.original), read_embeddings(self.pool)
         known = tuple(genders.get(s, "") for s in others.speakers)
         pool = SpeakerPool(others.vectors, known if any(known) else (), others.speakers).speaker_means()
-        recipe = pseudospeaker(self.recipe.method, **self.recipe.parameters)
-        fitted = recipe.fit(pool, rng=rng_for(self.system, "fit"))
+        fitted = self.system.build_generator().fit(pool, rng=rng_for(self.fit_key, "fit"))
         means = _means(own)
         invented = np.empty_like(own.vectors)
         for row, (utterance, speaker) in enumerate(zip(own.ids, own.speakers, strict=True)):
-            rng = rng_for(self.key, "voice", *self.recipe.names_of(speaker, utterance))
+            rng = rng_for(self.key, "voice", *self.system.names_of(speaker, utterance))
             voice = fitted(means[speaker], rng=rng, gender=genders.get(speaker))
             invented[row] = voice + (own.vectors[row] - means[speaker])
         write_embeddings(Embeddings(own.ids, own.speakers, invented), self.target)

@@ -25,7 +25,7 @@ from personare.listeners.affect import Affect
 from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
 from personare.pipeline.listening_together import ListenTogether, in_batches
 from personare.pipeline.speech import content_of
-from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.stages.train import TeachJob
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study import ListenerChoice
@@ -95,7 +95,7 @@ class ListenJob:
     label: str
     frame: pl.DataFrame
     ear: Ear
-    hidden: HideJob | None = None
+    hidden: AnonymizeJob | None = None
 
     @cached_property
     def stage(self) -> Stage:

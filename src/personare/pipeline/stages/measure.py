@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from personare.attackers.split import Disguise
 from personare.core.errors import MetricError
 from personare.core.seeding import Key, rng_for
 from personare.pipeline.measured import Measured
@@ -30,10 +31,10 @@ Vectors = HearJob | InventJob
 
 @dataclass(frozen=True, eq=False)
 class Voiced:
-    """Vectors of a job, and how that speech was disguised: (system, mark of the draw)."""
+    """Vectors of a job, and how that speech was disguised."""
 
     job: Vectors
-    disguise: tuple[str, str] | None = None
+    disguise: Disguise | None = None
 
     def side(self, store: Store) -> Side:
         """Where the vectors lie."""

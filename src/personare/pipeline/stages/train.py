@@ -13,7 +13,7 @@ from personare.core.tables import Corpus
 from personare.listeners.ctc_settings import Settings
 from personare.pipeline.jobs.train_recognizer import open_speech, train_recognizer
 from personare.pipeline.speech import content_of
-from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.store import Stage, Store
 from personare.pipeline.waves import WholeStage
 
@@ -25,7 +25,7 @@ class TeachJob(WholeStage):
     label: str
     frame: pl.DataFrame
     settings: Settings
-    hidden: HideJob | None = None
+    hidden: AnonymizeJob | None = None
 
     @cached_property
     def stage(self) -> Stage:
