@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from personare.pipeline.old_evaluate import _notes
 from personare.pipeline.pairing import Pairs
+from personare.pipeline.recipe import Recipe
 from typer.testing import CliRunner
 
 from personare.cli import app
@@ -19,7 +20,6 @@ from personare.corpora import read_corpus
 from personare.engine import Serial
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.guess_attributes import labels_of, predicted_counts, with_guesses
-from personare.pipeline.recipe import Recipe
 
 pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
 pytest.importorskip("pystoi", reason="needs the extra 'quality'")

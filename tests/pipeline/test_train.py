@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from personare.pipeline.old_evaluate import read_pair
+from personare.pipeline.recipe import Recipe
 
 from personare.attackers.knowledge import Knowledge
 from personare.core.tables import Corpus
@@ -16,7 +17,6 @@ from personare.pipeline import old_knowledge as knowledge
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.train_embedder import open_run, train_embedder
 from personare.pipeline.jobs.training_files import sources_of, system_of
-from personare.pipeline.recipe import Recipe
 from personare.training.embedder.settings import shipped
 
 RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")

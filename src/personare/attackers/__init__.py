@@ -31,9 +31,9 @@ def embedder(name: str, /, **parameters: Any) -> Embedder:
 
     ``trained:model.onnx`` is short for the embedder ``trained`` with ``path="model.onnx"``.
     """
-    name, colon, path = name.partition(":")
-    if colon:
-        parameters = {"path": path, **parameters}
+    known, colon, path = name.partition(":")
+    if colon and known in EMBEDDERS.names():
+        name, parameters = known, {"path": path, **parameters}
     return cast(Embedder, EMBEDDERS.make(name, **parameters))
 
 

@@ -16,6 +16,7 @@ from personare.attackers.attack import Attack, Attacker, attack
 from personare.attackers.split import Disguise, Heard, Split
 from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.core.vectors import speaker_means
@@ -27,7 +28,7 @@ class VectorFile:
     """Vectors in a file, and how that speech was anonymized: (system, token of the draw), or None."""
 
     path: Path
-    disguise: tuple[str, str] | None = None
+    disguise: tuple[SystemIdentity, str] | None = None
 
     def read(self) -> Heard:
         """Read them."""
@@ -121,4 +122,4 @@ def mean_of_draws(draws: list[Heard]) -> Heard:
 def _nothing(trial: Heard, kind: str) -> Heard:
     """Enrol nobody, as original or anonymized as the attacker's knowledge says."""
     empty = Embeddings((), (), np.zeros((0, trial.embeddings.vectors.shape[1]), np.float32))
-    return Heard(empty, Disguise("nothing", "nothing") if kind == "anonymized" else None)
+    return Heard(empty, Disguise(trial.disguise.system, "nothing") if kind == "anonymized" and trial.disguise else None)

@@ -17,7 +17,6 @@ from personare.pipeline.resolve import (
     ResolvedAttacker,
     Who,
     key_of,
-    key_token,
     resolve_anonymizers,
     resolve_attackers,
 )
@@ -31,6 +30,7 @@ from personare.pipeline.stages.measure import AttackSources, MeasureJob, VectorS
 from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Stage
 from personare.pipeline.study import Study
+from personare.pipeline.system import key_token
 
 WAVES = ("anonymize", "embed", "generate", "train", "listen", "measure")
 Labels = dict[str, str]
@@ -105,7 +105,7 @@ class Graph:
     @cached_property
     def _paired(self) -> dict[tuple[str, str], GivenSpeech]:
         return {
-            (corpus.label, one.label): pair_given(corpus.frame, one.given, one.recipe)
+            (corpus.label, one.label): pair_given(corpus.frame, one.given, one.system)
             for corpus in self.corpora.values()
             for one in self.anonymizers
             if one.given is not None
@@ -129,7 +129,7 @@ class Graph:
         for who in self.attackers:
             if who.attacker.knowledge is Knowledge.ORIGINAL and anonymizer.kind != "none":
                 continue  # nothing anonymized is heard by an attacker of unprotected speech
-            if who.similar is not None and who.similar.system == anonymizer.system:
+            if who.similar is not None and who.similar.present_identity == anonymizer.owner_identity:
                 continue  # semi-informed means another system
             attacker = who.against(anonymizer)
             if attacker is not who and any(_same(attacker, one) for one in self.attackers):
@@ -227,13 +227,14 @@ class Graph:
         original = EmbedJob(f"embed {corpus.label} {role} by {name}", corpus.of(role), embedder)
         if anonymizer is None or anonymizer.kind == "none":
             return VectorSource(original)
-        disguise = (anonymizer.system, self._token(corpus, anonymizer, who, draw))
+        identity = anonymizer.owner_identity if who == "owner" else anonymizer.present_identity
+        disguise = (identity, self._token(corpus, anonymizer, who, draw))
         if anonymizer.kind == "vectors":
             pool = EmbedJob(f"embed {corpus.label} {TRAIN} by {name}", corpus.of(TRAIN), embedder)
-            recipe = replace(anonymizer.known, level="utterance") if who == "training" else anonymizer.known
+            system = replace(anonymizer.known, level="utterance") if who == "training" else anonymizer.known
             label = f"generate {corpus.label} {role} by {anonymizer.label} ({who})"
             keys = (key_of(self.study, who, draw), key_of(self.study, "system"))
-            return VectorSource(GenerateJob(label, original, pool, recipe, *keys), disguise)
+            return VectorSource(GenerateJob(label, original, pool, system, *keys), disguise)
         speech = self.anonymized(corpus, role, anonymizer, who, draw)
         label = f"{original.label}, anonymized by {anonymizer.label} ({who}{f' {draw}' if draw > 1 else ''})"
         return VectorSource(EmbedJob(label, corpus.of(role), embedder, speech), disguise)
