@@ -13,7 +13,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 import soundfile
-from personare.pipeline.pairing import key_for, pair, pair_folders
 
 from conftest import hum
 from personare.core.audio import read_channels, write
@@ -21,8 +20,10 @@ from personare.core.errors import CorpusError, MissingExtraError, OutputError, P
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Engine, Here, Pool, shard_of
+from personare.engine import Engine, Pool, shard_of
+from personare.pipeline.given import pair_given
 from personare.pipeline.jobs.anonymize import AnonymizeSummary, anonymize, private_folder
+from personare.pipeline.resolve import GivenFolder
 from personare.pipeline.system import System, read_system, rehearse
 
 RANDOM = System("mcadams", {"alpha": [0.5, 0.9]})
@@ -33,7 +34,7 @@ def run(
     source: Path, target: Path, system: System = RANDOM, *, engine: Engine | None = None, **options: object
 ) -> AnonymizeSummary:
     corpus = read_corpus(source).corpus
-    return anonymize(corpus, target, system, engine=engine or Here(), **options)  # type: ignore[arg-type]
+    return anonymize(corpus, target, system, engine=engine or Serial(), **options)  # type: ignore[arg-type]
 
 
 def content(folder: Path) -> dict[str, str]:
@@ -181,24 +182,27 @@ def test_kept_names_must_be_plain(tmp_path: Path) -> None:
     rows = {"utterance": ["x/../../y"], "speaker": ["anna"], "audio": [str(tmp_path / "a.wav")]}
     corpus = Corpus(pl.DataFrame(rows))
     with pytest.raises(OutputError, match="cannot be a file name"):
-        anonymize(corpus, tmp_path / "out", RANDOM, engine=Here(), names="keep")
-    assert anonymize(corpus, tmp_path / "tokens", RANDOM, engine=Here()).done == 1
+        anonymize(corpus, tmp_path / "out", RANDOM, engine=Serial(), names="keep")
+    assert anonymize(corpus, tmp_path / "tokens", RANDOM, engine=Serial()).done == 1
 
 
 def test_originals_and_anonymized_pair_only_with_the_key(small_corpus: Path, tmp_path: Path) -> None:
     target = tmp_path / "out"
     run(small_corpus, target)
     original, hidden = read_corpus(small_corpus).corpus, read_corpus(target).corpus
-    pairs = pair_folders(original, hidden, target)
-    assert len(pairs.frame) == 16 and not pairs.missing and not pairs.strangers
-    text = {row["anonymized"]: row["text"] for row in pairs.frame.iter_rows(named=True)}
+    pairs = pair_given(original.frame, GivenFolder(target))
+    assert len(pairs.files) == 16 and not pairs.unpaired and pairs.key is not None
+    text = {str(pairs.files[u]): t for u, t in original.frame.select("utterance", "text").iter_rows()}
     assert all(text[a] == t for a, t in hidden.frame.select("audio", "text").iter_rows())
+    (target / "anonymization.json").unlink()
+    again = pair_given(original.frame, GivenFolder(target))
+    assert again.files == pairs.files, "the key alone tells who is who, also where the card is lost"
+    (tmp_path / "other.key").write_text(Key.new().secret.hex())
     with pytest.raises(CorpusError, match="is it the right key"):
-        pair(original, hidden, system=read_system(target), key=Key.new())
+        pair_given(original.frame, GivenFolder(target, tmp_path / "other.key"))
     shutil.rmtree(private_folder(target))
-    assert key_for(target, None) is None
     with pytest.raises(CorpusError, match="name the key with --key"):
-        pair_folders(original, hidden, target)
+        pair_given(original.frame, GivenFolder(target))
 
 
 def test_missing_and_strange_utterances_are_counted(small_corpus: Path, tmp_path: Path) -> None:
@@ -206,8 +210,10 @@ def test_missing_and_strange_utterances_are_counted(small_corpus: Path, tmp_path
     run(small_corpus, tmp_path / "out", names="keep")
     hidden = Corpus(read_corpus(tmp_path / "out").corpus.frame.filter(pl.col("utterance") != "anna-0"))
     without = Corpus(original.frame.filter(pl.col("utterance") != "bela-1"))
-    pairs = pair(without, hidden, system=None, key=None)
-    assert pairs.missing == ("anna-0",) and pairs.strangers == 1 and len(pairs.frame) == 14
+    hidden.save(tmp_path / "some" / "manifest.parquet")
+    pairs = pair_given(without.frame, GivenFolder(tmp_path / "some"))
+    assert set(without.frame["utterance"]) - set(pairs.files) == {"anna-0"} and pairs.unpaired == 1
+    assert len(pairs.files) == 14 and pairs.key is None
 
 
 def test_the_card_says_how_and_nothing_else(small_corpus: Path, tmp_path: Path) -> None:
@@ -250,7 +256,7 @@ def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Pat
 def test_a_withdrawn_speaker_is_noticed(small_corpus: Path, tmp_path: Path) -> None:
     run(small_corpus, tmp_path / "out")
     rest = Corpus(read_corpus(small_corpus).corpus.frame.filter(pl.col("speaker") != "anna"))
-    summary = anonymize(rest, tmp_path / "out", RANDOM, engine=Here())
+    summary = anonymize(rest, tmp_path / "out", RANDOM, engine=Serial())
     assert (summary.done, summary.unexplained) == (12, 4)
 
 
@@ -286,5 +292,6 @@ def test_names_with_folders_can_be_kept(tmp_path: Path) -> None:
 def test_segments_in_the_anonymized_corpus_are_refused(small_corpus: Path, tmp_path: Path) -> None:
     original = read_corpus(small_corpus).corpus
     cut = Corpus(original.frame.with_columns(start_s=pl.lit(0.0), end_s=pl.lit(0.5)))
+    cut.save(tmp_path / "cut" / "manifest.parquet")
     with pytest.raises(CorpusError, match="one file per utterance"):
-        pair(original, cut, system=None, key=None)
+        pair_given(original.frame, GivenFolder(tmp_path / "cut"))

@@ -67,7 +67,7 @@ def listen(
     work = ListenWork(_names(measures), _names(recognizers), tracker, remember, feeling)
     work.check()
     system, frame = read_system(anonymized), read_corpus(original).corpus.frame
-    speech = pair_given(frame, GivenFolder(anonymized, key), system)
+    speech = pair_given(frame, GivenFolder(anonymized, key))
     files = [str(speech.files[u]) if u in speech.files else None for u in frame["utterance"]]
     frame = frame.with_columns(pl.Series("anonymized", files, dtype=pl.String))
     missing = frame.filter(pl.col("anonymized").is_null())["utterance"].to_list()

@@ -17,13 +17,14 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from personare.core.catalog import register_all, registrations
 from personare.core.errors import ConfigError
 from personare.engine.result import Item, Result, Value, line_of
 
@@ -68,8 +69,10 @@ class ProcessPool:
     ) -> Iterator[Result[Item, Value]]:
         """Yield one Result per item; ``work`` and the items must be picklable."""
         _check_importable(work)
+        known = registrations()
         with _one_thread_each():
-            pool = ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), initializer=_in_worker)
+            context = multiprocessing.get_context("spawn")
+            pool = ProcessPoolExecutor(self.jobs, context, initializer=_in_worker, initargs=(known,))
             try:
                 yield from _stream(pool, work, items, ordered=ordered, in_flight=IN_FLIGHT_PER_WORKER * self.jobs)
             except BaseException:
@@ -155,8 +158,12 @@ def _outcome(future: Future[Result[Item, Value]], index: int, item: Item) -> Res
         return Result(index, item, None, line_of(error))
 
 
-def _in_worker() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers itself; and end when it is killed and cannot."""
+def _in_worker(known: Mapping[tuple[str, str], type]) -> None:
+    """Leave Ctrl-C to the parent, which ends its workers itself; and end when it is killed and cannot.
+
+    ``known`` are the methods that the parent has registered.
+    """
+    register_all(known)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -16,6 +16,7 @@ from personare.attackers.attack import Attack, Attacker, attack
 from personare.attackers.split import Disguise, Heard, Split
 from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
+from personare.core.errors import MetricError
 from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
@@ -31,7 +32,9 @@ class VectorFile:
     disguise: tuple[SystemIdentity, str] | None = None
 
     def read(self) -> Heard:
-        """Read them."""
+        """Read them; there is no file where nothing could be embedded."""
+        if not self.path.is_file():
+            raise MetricError("none of the speech could be embedded; see failures.tsv")
         return Heard(read_embeddings(self.path), None if self.disguise is None else Disguise(*self.disguise))
 
 

@@ -117,12 +117,16 @@ def _attackers(
 def _metric_problems(study: Study, attackers: list[ResolvedAttacker]) -> Iterator[str]:
     """Unknown metrics, metrics without their listener or attacker, and what each family says itself."""
     known: list[str] = []
+    own: list[str] = []
+    wrong: list[str] = []
     for name in study.metrics:
         metrics, problems = tried(lambda name=name: expand_metrics((name,)))  # type: ignore[misc]
-        yield from problems
+        wrong += problems
         known += metrics or []
+        own += [name] if ":" in name and not problems else []
+    yield from wrong or tried(lambda: expand_metrics(study.metrics))[1]
     observed = {metric for gives in listener_metrics(study) for metric in gives}
-    for measure in measure_classes(tuple(name for name in study.metrics if ":" in name)):
+    for measure in measure_classes(tuple(own)):
         asked = tuple(metric for metric in dict.fromkeys(known) if metric in measure.metrics)
         if measure.needs == "listener":
             for metric in asked:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from personare.pipeline.study import Study
 
 FEWEST_TRAIN_SPEAKERS = 2
-GIVE = "name a part with parts: {train: ...}, or set speakers aside with train: NUMBER"
+GIVE = (
+    "name another corpus (--train, or train_path in a study), a part with parts: {train: ...}, or set speakers aside "
+    "with train: NUMBER"
+)
 
 
 def speech_problems(

@@ -85,6 +85,8 @@ class Graph:
             for anonymizer in self.anonymizers if self.study.clips else ():
                 if anonymizer.kind == "sound":
                     add(self.anonymized(corpus, TRIAL, anonymizer, "owner"))
+        for given in self._given_jobs():
+            add(given)
         return {name: list(found.values()) for name, found in jobs.items()}
 
     @property
@@ -102,10 +104,18 @@ class Graph:
             return GivenJob(label, corpus.of(role), speech, self.digests)
         return anonymize_job(self.study, corpus, role, anonymizer, who, draw)
 
+    def _given_jobs(self) -> Iterator[AnonymizedSpeech]:
+        """Look for all given speech of the attacked, also what no attack needs: what is missing failed."""
+        for corpus in self.corpora.values():
+            for anonymizer in self.anonymizers:
+                for role in (ENROLMENT, TRIAL) if anonymizer.given is not None else ():
+                    if len(corpus.of(role)):
+                        yield self.anonymized(corpus, role, anonymizer, "owner")
+
     @cached_property
     def _paired(self) -> dict[tuple[str, str], GivenSpeech]:
         return {
-            (corpus.label, one.label): pair_given(corpus.frame, one.given, one.system)
+            (corpus.label, one.label): pair_given(corpus.frame, one.given)
             for corpus in self.corpora.values()
             for one in self.anonymizers
             if one.given is not None
@@ -132,6 +142,9 @@ class Graph:
             if who.similar is not None and who.similar.present_identity == anonymizer.owner_identity:
                 continue  # semi-informed means another system
             attacker = who.against(anonymizer)
+            if attacker is not who and not self._learns_from_speech(corpus, attacker.attacker.embedder):
+                plain = replace(attacker.attacker, scorer="cosine", as_norm=0)  # as the attacker compares, too
+                attacker = replace(attacker, attacker=plain)
             if attacker is not who and any(_same(attacker, one) for one in self.attackers):
                 continue  # an attacker of unprotected speech is asked for by name, and would do just the same
             labels = {

@@ -168,9 +168,14 @@ def _texts(value: object) -> set[str]:
 def tokens_of(key: Key, system: System, speaker: str, utterance: str) -> tuple[str, str]:
     """Give the new names of an utterance and its speaker; at utterance level no name says who belongs together."""
     return (
-        token_for(key, "utterance", speaker, utterance),
+        utterance_token(key, speaker, utterance),
         token_for(key, "speaker", *system.names_of(speaker, utterance), digits=12),
     )
+
+
+def utterance_token(key: Key, speaker: str, utterance: str) -> str:
+    """Give the new name of an utterance."""
+    return token_for(key, "utterance", speaker, utterance)
 
 
 def key_token(key: Key) -> str:
