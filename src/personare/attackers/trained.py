@@ -17,9 +17,9 @@ import numpy as np
 from personare.attackers import embedder as make_embedder
 from personare.attackers.scoring import FittedOnSpeakers
 from personare.core.errors import ConfigError, LeakError, WeightsError
+from personare.core.sessions import Session, open_session
 from personare.core.speakers import speakers_among
 from personare.core.weights import file_sha256
-from personare.encoders import graphs
 from personare.encoders.ecapa import embed_segments
 from personare.training.embedder.export import FORMAT
 
@@ -78,7 +78,7 @@ class TrainedEmbedder:
         session, _ = self._opened()
         return embed_segments(session, batch, dimensions=session.get_outputs()[0].shape[1])
 
-    def _opened(self) -> tuple[Any, dict[str, str]]:
+    def _opened(self) -> tuple[Session, dict[str, str]]:
         return _session(self.path, _sha256(self.path, *_file_state(self.path)), self.threads)
 
 
@@ -106,12 +106,9 @@ def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
 
 
 @functools.lru_cache(maxsize=4)
-def _session(path: Path, _sha256: str, threads: int) -> tuple[Any, dict[str, str]]:
+def _session(path: Path, _sha256: str, threads: int) -> tuple[Session, dict[str, str]]:
     """Open a file; one that no training wrote is refused, because nobody knows which input it takes."""
-    try:
-        session = graphs.opened(path.read_bytes(), threads)
-    except WeightsError as error:
-        raise WeightsError(f"{path}: {error}") from None
+    session = open_session(path, threads=threads)
     metadata = dict(session.get_modelmeta().custom_metadata_map)
     if metadata.get("format") != FORMAT:
         raise WeightsError(

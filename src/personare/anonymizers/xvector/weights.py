@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.core.errors import WeightsError
-from personare.encoders.graphs import opened
+from personare.core.sessions import open_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +91,9 @@ def _opened(where: str, threads: int) -> Weights:
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
         if hashes != {name: card["sha256"][name] for name in parts}:
             raise WeightsError(f"{where}: the files do not fit their card; train the voice again or restore them")
-        network, mask = (opened(parts[name], threads) for name in (NETWORK, MASK))
+        network, mask = (
+            open_session(parts[name], threads=threads, where=str(folder / name)) for name in (NETWORK, MASK)
+        )
         return Weights(network, mask, read_voices(parts[VOICES]), card)
     except FileNotFoundError as error:
         missing = Path(str(error.filename)).name
