@@ -18,7 +18,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-from personare.pipeline.pairing import Pairs
 
 from personare.anonymizers import anonymizer
 from personare.anonymizers.signal.vocoder import resynthesize
