@@ -38,6 +38,7 @@ from personare.attackers.attack import Attacker
 from personare.attackers.knowledge import Knowledge, knowledge
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.audio import read_mono
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.corpora import read_corpus
@@ -141,7 +142,7 @@ def informed_eer(
         table = Embeddings(
             tuple(row["utterance"] for row in rows), tuple(row["speaker"] for row in rows), vectors.astype(np.float32)
         )
-        return Heard(table, Disguise("benchmark", mark))
+        return Heard(table, Disguise(SystemIdentity("benchmark"), mark))
 
     enrolled = [row for row, first in zip(test, half, strict=True) if first]
     tested = [row for row, first in zip(test, half, strict=True) if not first]

@@ -30,7 +30,7 @@ def count(table: pl.DataFrame, role: str) -> dict[str, int]:
     return dict(rows.iter_rows())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(2, 9), min_size=4, max_size=8), st.integers(0, 2), st.integers(0, 9))
 def test_roles_are_disjoint_and_speakers_whole(counts: list[int], train: int, seed: int) -> None:
     found, _ = with_roles(frame(counts), CorpusChoice(train=train), Key.from_seed(seed))

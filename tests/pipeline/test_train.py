@@ -1,4 +1,4 @@
-"""The informed attacker on real speech: an ear trained on disguised voices hears more through the disguise."""
+"""The informed attacker on real speech: an embedder trained on anonymized speech recognizes more of it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import polars as pl
 import pytest
 
 import personare as pn
-from personare.attackers.training.settings import shipped
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Corpus
 from personare.engine import engine_for
 from personare.pipeline.jobs.anonymize import anonymize
-from personare.pipeline.jobs.train_embedder import open_course, sources_of, system_of, train_embedder
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.jobs.train_embedder import open_run, train_embedder
+from personare.pipeline.jobs.training_files import sources_of, system_of
 from personare.pipeline.study import AttackerChoice
+from personare.pipeline.system import System
+from personare.training.embedder.settings import shipped
 
-RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
+RECIPE = System("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
 STEPS = 300
 
 
@@ -29,13 +31,13 @@ def _some(shared: Path, part: str, *, speakers: int, each: int) -> Corpus:
     return Corpus(frame.group_by("speaker", maintain_order=True).head(each))
 
 
-def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: str | None) -> str:
+def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: SystemIdentity | None) -> str:
     small = shipped("xvector")
     settings = dataclasses.replace(small, plan=dataclasses.replace(small.plan, steps=STEPS, patience=0))
-    course = open_course(corpus, settings, attacked=attacked)
-    done = train_embedder(course, folder, sources=sources_of(corpus), system=system)
+    run = open_run(corpus, settings, attacked=attacked)
+    done = train_embedder(run, folder, sources=sources_of(corpus), system=system)
     assert done.eer.value < done.first_eer - 0.03, "held-out people are told apart better than before"
-    return f"trained:{done.finished.model}"
+    return f"trained:{done.exported.model}"
 
 
 @pytest.mark.slow
@@ -72,4 +74,4 @@ def test_an_anonymized_folder_says_which_system_made_it(small_corpus: Path, tmp_
     assert system_of(small_corpus) is None and system_of(small_corpus / "manifest.parquet") is None
     anonymize(Corpus.load(small_corpus / "manifest.parquet"), tmp_path / "hidden", RECIPE, engine=engine_for(1))
     own = dataclasses.replace(RECIPE, level="utterance")
-    assert system_of(tmp_path / "hidden") == own.system == "mcadams (alpha = [0.5, 0.9])"
+    assert system_of(tmp_path / "hidden") == own.identity and own.name == "mcadams (alpha = [0.5, 0.9])"

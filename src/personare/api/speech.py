@@ -136,14 +136,14 @@ def anonymize_corpus(
     from personare.engine import engine_for, shard_of
     from personare.pipeline.jobs.anonymize import anonymize as run
     from personare.pipeline.jobs.anonymize import private_folder
-    from personare.pipeline.recipe import Recipe
+    from personare.pipeline.system import System
 
-    recipe = Recipe(method, dict(parameters or {}), level)
+    system = System(method, dict(parameters or {}), level)
     place = Path(target)
     summary = run(
         corpus if isinstance(corpus, Corpus) else read_corpus(corpus),
         place,
-        recipe,
+        system,
         engine=engine_for(jobs),
         key_file=None if key is None else Path(key),
         file_format=file_format,

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from personare.attackers.scorers import ScorerSettings
 
 BUILTIN = {
-    "ecapa": "personare.attackers.ecapa:Ecapa",
+    "ecapa": "personare.encoders.ecapa:Ecapa",
     "ge2e": "personare.encoders.ge2e:Ge2e",
-    "trained": "personare.attackers.trained:Trained",
+    "trained": "personare.attackers.trained:TrainedEmbedder",
 }
 EMBEDDERS = Catalog(
     "embedder",
@@ -43,9 +43,9 @@ def embedder(name: str, /, **parameters: Any) -> Embedder:
     ``trained:model.onnx`` is short for the embedder ``trained`` with ``path="model.onnx"``; what stands before the
     colon of any other name is a module.
     """
-    kind, _, path = name.partition(":")
-    if path and kind in EMBEDDERS.names():
-        name, parameters = kind, {"path": path, **parameters}
+    known, colon, path = name.partition(":")
+    if colon and known in EMBEDDERS.names():
+        name, parameters = known, {"path": path, **parameters}
     return cast(Embedder, EMBEDDERS.make(name, **parameters))
 
 

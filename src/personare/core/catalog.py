@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -104,6 +104,14 @@ class Catalog:
         return {point.name: point.value for point in metadata.entry_points(group=f"personare.{self.kind}s")}
 
 
+def allow_modules_in(folder: Path) -> None:
+    """Let ``module:Class`` name a file of this folder; for names a user has typed, never for names read from data."""
+    place = str(folder.resolve())
+    if place not in sys.path:
+        sys.path.append(place)  # last, so that nothing that is installed can be hidden by it
+        importlib.invalidate_caches()
+
+
 def registrations() -> dict[tuple[str, str], type]:
     """Give everything this program has registered, for its workers; what cannot be sent to them is refused."""
     for (kind, name), cls in _REGISTERED.items():
@@ -121,21 +129,13 @@ def register_all(given: Mapping[tuple[str, str], type]) -> None:
 
 
 def _imported(module: str, label: str) -> ModuleType:
-    """Import a module, also one that lies in the folder a command was started in; any failure is one line."""
+    """Import a module; any failure is one line."""
     try:
-        try:
-            return importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            here = os.getcwd()  # noqa: PTH109 - sys.path holds text
-            if error.name != module.partition(".")[0] or {"", here} & set(sys.path):
-                raise
-            sys.path.append(here)  # last, so that nothing that is installed can be hidden by it
-            importlib.invalidate_caches()
-            return importlib.import_module(module)
+        return importlib.import_module(module)
     except Exception as error:  # whatever a module of the user's own does while it is imported
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise ConfigError(
-            f"{label}: module '{module}' cannot be imported ({reason}); install it, or put its file into this folder"
+            f"{label}: module '{module}' cannot be imported ({reason}); install it, or name its folder in PYTHONPATH"
         ) from error
 
 

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from personare.attackers.knowledge import Knowledge, knowledge
-from personare.attackers.trained import taught_by
+from personare.attackers.trained import trained_on
 from personare.core.errors import ConfigError
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Engine
 from personare.pipeline.folder import STAGES
 from personare.pipeline.jobs.guess_attributes import with_guesses
-from personare.pipeline.recipe import read_recipe
 from personare.pipeline.resolve import GIVEN, METHOD
 from personare.pipeline.study import ORIGINAL, AttackerChoice, CorpusChoice, ListenerChoice, Study
+from personare.pipeline.system import read_system
 
 ATTACKERS = ("original", "ignorant", "lazy-informed", "informed")
 UTTERANCES_PER_TRIAL = (1, 3)
@@ -56,8 +56,8 @@ class GivenSpeechChoice:
         """What the anonymizer is called in tables: by its method where known, else by its folder."""
         if self.method is not None:
             return self.method
-        recipe = read_recipe(self.anonymized)
-        name = recipe.method if recipe is not None else self.anonymized.resolve().name
+        system = read_system(self.anonymized)
+        name = system.method if system is not None else self.anonymized.resolve().name
         return name if name != ORIGINAL else "given"
 
     @property
@@ -81,13 +81,16 @@ class GivenSpeechChoice:
 
     def cannot(self, level: Knowledge, embedder: str) -> str:
         """Say why an attacker cannot be played on this speech; nothing where they can."""
-        known = self.method is not None or read_recipe(self.anonymized) is not None
-        learnt = taught_by(embedder) is not None
-        if (level.enroll == "anonymized" or level.trained_on == "same system") and not known:
-            return "the method is unknown (no anonymization.json in the folder); name it with --method"
-        if learnt and level.trial == "anonymized" and not level.needs_training:
+        system = read_system(self.anonymized) if self.method is None else None
+        trained = trained_on(embedder) is not None
+        if level.enroll == "anonymized" or level.trained_on == "same system":
+            if self.method is None and system is None:
+                return "the method is unknown (no anonymization.json in the folder); name it with --method"
+            if system is not None and system.recorded and system.version_note:
+                return f"the folder was made by {system.version_note}; anonymize it again, or name it with --method"
+        if trained and level.trial == "anonymized" and not level.needs_training:
             return "its embedder has learnt from anonymized speech, so that it is informed"
-        if level.needs_training and self.train is None and not self.own_train and not learnt:
+        if level.needs_training and self.train is None and not self.own_train and not trained:
             return "there is no speech of other people to learn from; name it with --train"
         return ""
 

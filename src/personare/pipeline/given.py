@@ -18,11 +18,11 @@ from personare.core.seeding import Key, load_key
 from personare.corpora import read_corpus
 from personare.engine import Result
 from personare.pipeline.jobs.anonymize import private_folder
-from personare.pipeline.recipe import utterance_token
 from personare.pipeline.resolve import GivenFolder, ResolvedAnonymizer
 from personare.pipeline.speech import FileDigests, StudyCorpus, content_of, study_corpus
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study import Study
+from personare.pipeline.system import utterance_token
 
 MISSING = "has no anonymized counterpart"
 
@@ -74,7 +74,7 @@ def read_study_corpus(
         attacked |= set(frame.filter(pl.col("utterance").is_in(list(speech.files)))["speaker"])
         if speech.unpaired:
             notes.append(f"{one.label}: {speech.unpaired} anonymized utterances have no original and are not used")
-        if one.recipe is None:
+        if one.system is None:
             notes.append(
                 f"{one.label}: nobody says how it was made, so that no attacker can anonymize as its owner did"
             )

@@ -20,8 +20,8 @@ from personare.metrics.privacy.linkability import (
     PAPER_DRAWS,
     Linkability,
     linkability,
+    linkability_from_counts,
     linkability_from_scores,
-    linkability_from_strangers,
 )
 from personare.metrics.privacy.population import FEWEST_ENROLLED, population_linkability
 from personare.metrics.privacy.vectors import target_columns
@@ -162,7 +162,7 @@ class LinkabilityMeasure(MeasureDefaults):
             return [], f"{where}: nothing is forecast, a forecast needs {FEWEST_ENROLLED} enrolled speakers"
         try:
             forecast = population_linkability(
-                linked.strangers, owners, enrolled=linked.enrolled, populations=self.populations, rng=rng
+                linked.nontargets_above, owners, enrolled=linked.enrolled, populations=self.populations, rng=rng
             )
         except MetricError as error:  # the measured curve stands without a forecast
             return [], f"{where}: no forecast, because {error}"
@@ -182,8 +182,8 @@ def _by_gender(
     findings = []
     for gender in known if len(known) > 1 else ():
         rows = each == gender
-        part = linkability_from_strangers(
-            linked.strangers[rows], owners[rows], enrolled=linked.enrolled, sizes=(linked.enrolled,), rng=rng
+        part = linkability_from_counts(
+            linked.nontargets_above[rows], owners[rows], enrolled=linked.enrolled, sizes=(linked.enrolled,), rng=rng
         )
         conditions = {"L": length, "N": linked.enrolled, "gender": gender}
         findings.append(Finding(CARD, part.estimates[0], conditions, chance=part.chance[0]))

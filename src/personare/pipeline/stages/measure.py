@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from personare.core.fingerprint import SystemIdentity
 from personare.pipeline.attack_inputs import AttackInputs, VectorFile
 from personare.pipeline.measures import Measure, measure_facts, rng_of
 from personare.pipeline.resolve import ResolvedAttacker
@@ -23,7 +24,7 @@ class VectorSource:
     """Vectors of a job, and how that speech was anonymized: (system, token of the draw)."""
 
     job: EmbedJob | GenerateJob
-    disguise: tuple[str, str] | None = None
+    disguise: tuple[SystemIdentity, str] | None = None
 
     def file(self, store: Store) -> VectorFile:
         """Where the vectors lie."""
