@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
 
 from personare.core.catalog import Catalog
 from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
+from personare.core.fingerprint import fingerprint
 from personare.core.seeding import Key, rng_for
 from personare.metrics import CARDS
 
@@ -229,8 +230,11 @@ def metric_groups() -> dict[str, tuple[str, ...]]:
 
 
 def measure_facts(measure: Measure) -> dict[str, Any]:
-    """Give what a measure's result depends on as plain values; long tables as a digest."""
-    facts: dict[str, Any] = {"measure": f"{type(measure).__module__}:{type(measure).__qualname__}"}
+    """Give what a measure's result depends on as plain values; long tables as a digest, a plug-in by its source."""
+    cls = type(measure)
+    facts: dict[str, Any] = {"measure": f"{cls.__module__}:{cls.__qualname__}"}
+    if not cls.__module__.startswith("personare."):
+        facts["fingerprint"] = fingerprint(measure)
     for each in fields(measure):  # type: ignore[arg-type]
         value = getattr(measure, each.name)
         if isinstance(value, Mapping) or (isinstance(value, tuple) and len(value) > 50):
