@@ -1,6 +1,6 @@
 """A metric of your own: how often does everything a person said lead to the right name? Rank-1 identification.
 
-A metric family is one frozen dataclass: its fields are one question, its class says what it gives and needs, and ``run``
+A metric family is one frozen dataclass: its fields are one question, its class says what it gives and needs, ``run``
 answers. Put this file where Python finds it (PYTHONPATH), and name it in a study beside the metrics that are built in:
 
     metrics: [eer, "own_metric:TopOne"]

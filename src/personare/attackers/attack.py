@@ -26,6 +26,7 @@ from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all
 from personare.attackers.split import Heard, Split
 from personare.attackers.trained import refuse_training_speakers
 from personare.core.errors import ConfigError
+from personare.core.fingerprint import fingerprint
 from personare.core.tables import Embeddings, Trials
 from personare.core.vectors import cosine
 
@@ -69,6 +70,13 @@ class Attacker:
         if self.knowledge is Knowledge.ALIGNED:
             return "aligned"
         return self.scorer or ("plda" if self.knowledge.needs_training else "cosine")
+
+    @property
+    def scorer_version(self) -> str:
+        """What a result depends on: the name of a scorer, and of a plug-in its source, too."""
+        settings = self._settings
+        own = not type(settings).__module__.startswith("personare.")
+        return f"{self.scorer_name} {fingerprint(settings)}" if own else self.scorer_name
 
     @property
     def learns(self) -> bool:
