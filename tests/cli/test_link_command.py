@@ -44,7 +44,7 @@ def run(*words: object) -> str:
 
 def test_link_prints_the_curve_and_the_guesser(folder: Path) -> None:
     said = run("link", folder / "test.npz", folder / "enroll.parquet", "--lengths", "1,3", "--who", "2")
-    assert said.count("above guessing") == 4 and "5.00 %" in said and "3.33 %" in said
+    assert said.count("above guessing") == 4 and "5.0 %" in said and "3.3 %" in said
     assert "L = 1, N = 30: greatest risk s" in said
 
 

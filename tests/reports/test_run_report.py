@@ -83,7 +83,7 @@ def test_names_from_a_corpus_cannot_become_markup(html: str, written: dict[str, 
 def test_each_risk_is_a_sentence_with_number_interval_chance_and_outcome(page: Page) -> None:
     said = page.verdicts
     linked = next(s for s in said if s.startswith("b2: “I know the method") and "3 utterances I pick" in s)
-    assert re.search(r"out of 12 in \d+\.\d % of cases \(\d+\.\d % to \d+\.\d %\); guessing would give 8\.3 %", linked)
+    assert re.search(r"out of 12 in \d+\.\d % \[\d+\.\d, \d+\.\d\] of cases; guessing would give 8\.3 %", linked)
     assert linked.endswith(": distinguishable from chance.”")
     hidden = next(
         s for s in said if s.startswith("b1 <x>: “I do not know that voices were changed. From one utterance I pick")

@@ -57,7 +57,7 @@ def link(
 
         personare link anon.scp enroll.scp --lengths 1,3 --population 1e6,1e9 --plot curves/
     """
-    from personare.cli.number_lists import whole_numbers
+    from personare.core.text import whole_numbers
     from personare.pipeline.legal_curves import link_curves
 
     found = link_curves(
@@ -101,7 +101,7 @@ def single_out(
 
         personare single-out enroll.scp anon.scp --lengths 1,3 --control --plot curves/
     """
-    from personare.cli.number_lists import whole_numbers
+    from personare.core.text import whole_numbers
     from personare.pipeline.legal_curves import single_out_curves
 
     found = single_out_curves(

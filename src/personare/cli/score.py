@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,7 +68,7 @@ def _print(found: ScoredFile) -> None:
     summary, ends = found.summary, found.tag_interval
     rows = [_row(finding) for finding in summary.findings]
     title = f"{found.path}: {summary.targets:,} target and {summary.nontargets:,} nontarget trials"
-    show.table(title, ["metric", "value", "95 % interval", "chance here", "differs", "n"], rows)
+    show.table(title, ["metric", "value [95 % interval]", "chance here", "differs", "n"], rows)
     span = f", {ends[0]} to {ends[1]} over the interval" if ends and ends[0] != ends[1] else ""
     typer.echo(f"ZEBRA tag {summary.tag}{span}; log10(l) of so few trials cannot exceed {summary.log10_l_maximum:.2f}")
     for note in found.notes:
@@ -77,21 +76,11 @@ def _print(found: ScoredFile) -> None:
 
 
 def _row(finding: Finding) -> list[str]:
-    unit, estimate = finding.metric.unit, finding.estimate
     title = finding.metric.title
     if "prior" in finding.conditions:
         title = f"min DCF (prior {finding.conditions['prior']:g}, equal costs)"
-    differs = {True: "yes", False: "no", None: ""}[finding.differs_from_chance]
-    chance = "" if finding.chance_level is None else _number(finding.chance_level, unit)
-    low, high = (_number(end, unit).removesuffix(unit).strip() for end in (estimate.low, estimate.high))
-    interval = "none" if math.isnan(estimate.low) else f"{low} to {high}"
-    return [title, _number(estimate.value, unit), interval, chance, differs, f"{estimate.n:,}"]
-
-
-def _number(value: float, unit: str) -> str:
-    if unit == "%":
-        return f"{100 * value:.2f} %"
-    return f"{value:.4g} {unit}".strip()
+    differs = {True: "yes", False: "no", None: "-"}[finding.differs_from_chance]
+    return [title, finding.text, finding.chance_text, differs, f"{finding.estimate.n:,}"]
 
 
 def _plot(found: list[ScoredFile], folder: Path) -> None:

@@ -181,6 +181,6 @@ def _control_note(name: str, length: int, attack: SinglingOut, control: Singling
         return f"{name}, L = {length}: the control has no number of people in common with the attack; choose sizes"
     pair = [found.estimates[found.sizes.index(shared[-1])] for found in (attack, control)]
     extra = risk_over_control(*pair)
-    words = f"{pair[0].value:.1%} in the data, {pair[1].value:.1%} [{pair[1].low:.1%}, {pair[1].high:.1%}] outside"
+    words = f"{pair[0].text('%')} in the data, {pair[1].text('%')} outside"
     says = "the data add risk" if extra.low > 0 else "the data add no risk that this attack shows"
     return f"{name}, L = {length}, N = {shared[-1]}: isolated {words} (control): {says}"

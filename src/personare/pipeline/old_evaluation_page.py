@@ -8,17 +8,17 @@ from pathlib import Path
 from personare.core.audio import read_mono
 from personare.core.errors import AudioError
 from personare.core.findings import Finding
+from personare.core.text import number_text
 from personare.pipeline.old_evaluate import UNPROTECTED, Evaluation
 from personare.reports.attack_figure import attack_figure
 from personare.reports.blocks import Clip, Facts, Points, Section, Sounds, Table, Verdicts, Words
 from personare.reports.page import Page, save
 from personare.reports.sections.closing import WARNING
 from personare.reports.verdicts import verdict
-from personare.reports.wording import interval, number
 
 CLIPS = 4
 MOST_EXPOSED = 5
-HEAD = ["attacker", "metric", "under", "value", "95 % interval", "chance", "differs from chance"]
+HEAD = ["attacker", "metric", "under", "value [95 % interval]", "chance", "differs from chance"]
 
 
 def page_of(evaluation: Evaluation, *, title: str) -> Page:
@@ -48,14 +48,13 @@ def _numbers(findings: Sequence[Finding]) -> Table:
             str(f.conditions["attacker"]),
             f.metric.title,
             ", ".join(f"{name} = {value}" for name, value in f.conditions.items() if name != "attacker"),
-            number(f.estimate.value, f.metric.unit),
-            interval(f),
-            number(f.chance_level, f.metric.unit),
+            f.text,
+            f.chance_text,
             differs[f.differs_from_chance],
         ]
         for f in findings
     ]
-    return Table("findings", "Every attacker, with intervals and the level of guessing", HEAD, rows, numbers=(3, 4, 5))
+    return Table("findings", "Every attacker, with intervals and the level of guessing", HEAD, rows, numbers=(3, 4))
 
 
 def _notes(evaluation: Evaluation) -> list[str]:
@@ -73,7 +72,7 @@ def _readings(findings: Sequence[Finding]) -> list[str]:
 
 
 def _exposed_section(evaluation: Evaluation) -> list[Section]:
-    rows = [[speaker, attacker, number(share, "%")] for speaker, attacker, share in _exposed(evaluation)]
+    rows = [[speaker, attacker, number_text(share, "%")] for speaker, attacker, share in _exposed(evaluation)]
     head = ["speaker", "attacker", "utterances linked"]
     table = Table("exposed", "Whom the strongest attacker links most often", head, rows, numbers=(2,))
     return [Section("exposed", "The most exposed speakers", [table])] if rows else []
@@ -120,17 +119,12 @@ def table_rows(evaluation: Evaluation) -> tuple[list[str], list[list[str]]]:
                 [
                     outcome.attacker,
                     str(length),
-                    _cell(eer) if eer else "-",
-                    number(eer.chance_level or 0.0, "%") if eer else "-",
-                    _cell(link),
+                    eer.text if eer else "-",
+                    eer.chance_text if eer else "-",
+                    link.text,
                     str(link.conditions["N'"]),
-                    number(link.chance_level or 0.0, "%"),
+                    link.chance_text,
                     apart if outcome.attacker != UNPROTECTED else "nothing hidden",
                 ]
             )
     return head, rows
-
-
-def _cell(finding: Finding) -> str:
-    value, low, high = (100 * v for v in (finding.estimate.value, finding.estimate.low, finding.estimate.high))
-    return f"{value:.1f} % [{low:.1f}, {high:.1f}]"

@@ -23,6 +23,7 @@ from personare.attackers.trained import refuse_teachers
 from personare.core.errors import ConfigError, did_you_mean
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
+from personare.core.text import number_text
 from personare.corpora.manifest import speakers_beside
 from personare.engine import Engine
 from personare.metrics.privacy.control import AttackRisk, attack_risk
@@ -134,17 +135,16 @@ def table_rows(found: Inference) -> tuple[list[str], list[list[str]]]:
         "from another's voice",
         "risk",
         "people",
-        "unknown",
     ]
     return head, [_row(one) for one in found.betrayed]
 
 
 def _row(one: Betrayed) -> list[str]:
     risk, inferred = one.risk, one.inferred
-    rates = [f"{e.value:.1%} [{e.low:.1%}, {e.high:.1%}]" for e in (risk.attack, risk.control, risk.risk)]
+    rates = [e.text("%") for e in (risk.attack, risk.control, risk.risk)]
     values: Sequence[str] = np.unique(inferred.truth).tolist()
-    people = [str(inferred.attempts), str(inferred.unknown)]
-    return [one.attribute, ", ".join(values), rates[0], f"{risk.baseline:.1%}", rates[1], rates[2], *people]
+    people = f"{inferred.attempts} of {inferred.attempts + inferred.unknown}"
+    return [one.attribute, ", ".join(values), rates[0], number_text(risk.baseline, "%"), rates[1], rates[2], people]
 
 
 def sentences(found: Inference) -> list[str]:

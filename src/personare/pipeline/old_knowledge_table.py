@@ -7,15 +7,12 @@ from personare.pipeline.old_knowledge import Campaign
 
 def table_rows(found: Campaign) -> tuple[list[str], list[list[str]]]:
     """Make the printed table: one row per attacker, conversation length and metric, with interval and chance."""
-    head = ["attacker", "L", "metric", "value", "95 % interval", "chance", "n"]
+    head = ["attacker", "L", "metric", "value [95 % interval]", "chance", "n"]
     rows = []
     for outcome in found.outcomes:
         for finding in outcome.findings:
-            value, chance = finding.estimate, finding.chance_level
-            interval = f"{value.low:.1%} to {value.high:.1%}"
-            told = "-" if chance is None else f"{chance:.1%}"
-            said = [outcome.attacker, str(finding.conditions["L"]), finding.metric.title, f"{value.value:.1%}"]
-            rows.append([*said, interval, told, str(value.n)])
+            conditions = [outcome.attacker, str(finding.conditions["L"])]
+            rows.append([*conditions, finding.metric.title, finding.text, finding.chance_text, str(finding.estimate.n)])
     return head, rows
 
 

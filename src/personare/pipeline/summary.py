@@ -25,10 +25,10 @@ def summary_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]
             best[key] = finding
     order = list(CARDS)
     rows = [
-        [key[1], key[2], f.metric.title, _at(f), _number(f), _interval(f), _chance(f), str(f.estimate.n), str(f.failed)]
+        [key[1], key[2], f.metric.title, _at(f), f.text, f.chance_text, str(f.estimate.n), str(f.failed)]
         for key, f in sorted(best.items(), key=lambda kv: (kv[0][0], order.index(kv[0][3])))
     ]
-    return ["anonymizer", "by", "metric", "at", "value", "95 % interval", "chance", "n", "failed"], rows
+    return ["anonymizer", "by", "metric", "at", "value [95 % interval]", "chance", "n", "failed"], rows
 
 
 def _size(finding: Finding) -> tuple[int, int]:
@@ -38,16 +38,3 @@ def _size(finding: Finding) -> tuple[int, int]:
 def _at(finding: Finding) -> str:
     c = finding.conditions
     return " ".join(f"{name}={c[name]}" for name in ("L", "N") if name in c) or "-"
-
-
-def _number(finding: Finding) -> str:
-    return f"{finding.estimate.value:.3g}"
-
-
-def _interval(finding: Finding) -> str:
-    e = finding.estimate
-    return f"{e.low:.3g} to {e.high:.3g}" if e.low == e.low else "-"
-
-
-def _chance(finding: Finding) -> str:
-    return "-" if finding.chance_level is None else f"{finding.chance_level:.3g}"

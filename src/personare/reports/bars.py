@@ -10,7 +10,6 @@ from typing import Any
 from personare.core.findings import Finding
 from personare.reports.blocks import Figure
 from personare.reports.figures import COLOURS, GREY, INK, PANEL_IN, drawing, drawn
-from personare.reports.wording import number
 
 ROW_IN, HEAD_IN = 0.27, 1.0
 
@@ -60,7 +59,7 @@ def _bar(axis: Any, place: int, bar: Bar, scale: float) -> None:
         level = scale * bar.finding.chance_level
         axis.plot([level, level], [place - 0.5, place + 0.5], color=INK, linestyle=(0, (2, 1.2)), linewidth=1.5)
     end = max(v for v in (value, high, scale * (bar.finding.chance_level or 0.0)) if not math.isnan(v))
-    shown = number(bar.finding.estimate.value, bar.finding.metric.unit)
+    shown = bar.finding.value_text
     axis.annotate(shown, (end, place), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5)
 
 
@@ -93,8 +92,8 @@ def _finish(axis: Any, bars: Sequence[Bar]) -> None:
 
 def _words(title: str, bars: Sequence[Bar]) -> str:
     told = "; ".join(
-        f"{b.group}, {b.label}: {number(b.finding.estimate.value, b.finding.metric.unit)}"
-        + (f" (guessing {number(b.finding.chance_level, b.finding.metric.unit)})" if b.finding.chance_level else "")
+        f"{b.group}, {b.label}: {b.finding.value_text}"
+        + (f" (guessing {b.finding.chance_text})" if b.finding.chance_level else "")
         for b in bars
     )
     return f"{title}. {told}."

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Literal
 
 from personare.core.findings import Finding
+from personare.core.text import number_text
 from personare.reports.blocks import Block, Facts, Figure, Gallery, Missing, Section, Table, Verdict, Verdicts, Words
 from personare.reports.differences import Pair, difference_figure
 from personare.reports.page import Page, distinct
 from personare.reports.report import write_page
 from personare.reports.run import Run, read_run
 from personare.reports.sections.choosing import groups, overall, shortest, values, word
-from personare.reports.wording import COUNTS, NAMED, by, condition, number, value_with_interval
+from personare.reports.wording import COUNTS, NAMED, by, condition
 
 SAME = ("corpus", "anonymizer", "attacker", "knowledge", "embedder", "scorer", "L", "N", "gender")
 ALSO = ("listener", "listener_trained_on", "attribute", "frames", "prior")
@@ -95,7 +96,7 @@ def _key(finding: Finding, *, corpus: bool) -> tuple[str, ...]:
 
 def _row(pair: Compared) -> list[str]:
     f = pair.first
-    shown = [value_with_interval(x) for x in (pair.first, pair.second)]
+    shown = [x.text for x in (pair.first, pair.second)]
     sign = "+" if pair.difference > 0 else ""
     method = str(f.conditions.get("anonymizer", "-"))
     return [
@@ -117,8 +118,8 @@ def _under(finding: Finding) -> str:
 
 def _points(pair: Compared) -> str:
     """Write a difference; shares differ by percentage points."""
-    unit = pair.first.metric.unit
-    return number(pair.difference, unit).replace(" %", " points") if unit == "%" else number(pair.difference, unit)
+    text = number_text(pair.difference, pair.first.metric.unit)
+    return text.replace(" %", " points")
 
 
 def headline(found: Comparison) -> list[Compared]:
@@ -172,8 +173,8 @@ def page_of_comparison(found: Comparison) -> Page:
 def _said(pair: Compared) -> str:
     f = pair.first
     under = f" ({_under(f)})" if _under(f) else ""
-    unit, where = f.metric.unit, f"{f.conditions.get('anonymizer', '')}, {by(f)}{under}"
-    values_told = f"{number(f.estimate.value, unit)} became {number(pair.second.estimate.value, unit)}"
+    where = f"{f.conditions.get('anonymizer', '')}, {by(f)}{under}"
+    values_told = f"{f.value_text} became {pair.second.value_text}"
     return f"{where}: {f.metric.title} {values_told}; the intervals do not overlap, and run {pair.better} is better."
 
 

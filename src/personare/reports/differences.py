@@ -10,7 +10,6 @@ from typing import Any
 from personare.core.findings import Finding
 from personare.reports.blocks import Figure
 from personare.reports.figures import COLOURS, GREY, INK, PANEL_IN, drawing, drawn
-from personare.reports.wording import number
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,7 @@ def difference_figure(pairs: Sequence[Pair], *, name: str, title: str) -> Figure
         axis.set_xlabel(f"{f'{card.unit}, ' if card.unit else ''}{card.better} is better")
         axis.set_title(title)
         figure.legend(frameon=False, fontsize=9, loc="outside lower right", ncols=2)
-        words = "; ".join(
-            f"{p.label}: {number(p.first.estimate.value, card.unit)} and {number(p.second.estimate.value, card.unit)}"
-            for p in pairs
-        )
+        words = "; ".join(f"{p.label}: {p.first.value_text} and {p.second.value_text}" for p in pairs)
         return drawn(figure, name=name, alt=f"{title}, run 1 and run 2. {words}.")
 
 

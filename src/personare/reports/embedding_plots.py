@@ -11,7 +11,6 @@ from personare.core.files import atomic_path
 from personare.core.findings import Finding
 from personare.reports.blocks import Figure
 from personare.reports.figures import COLOURS, GREY, INK, MARKERS, PANEL_IN, drawing, drawn, spread
-from personare.reports.wording import number
 
 SMALL_IN = (3.6, 3.4)
 FEW = 5
@@ -57,7 +56,7 @@ def curve_figure(
 def _told(findings: Sequence[Finding]) -> str:
     """Say where a curve begins and ends."""
     ends = [findings[0], findings[-1]] if len(findings) > 1 else findings
-    return " to ".join(f"{number(f.estimate.value, '%')} of N = {f.conditions['N']:,}" for f in ends)
+    return " to ".join(f"{f.value_text} of N = {f.conditions['N']:,}" for f in ends)
 
 
 def _end_labels(axis: Any, findings: Sequence[Finding], shown: list[str], attackers: list[str], grey: str) -> None:

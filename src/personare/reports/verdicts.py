@@ -6,7 +6,6 @@ import math
 
 from personare.core.findings import Finding
 from personare.reports.blocks import Judgement, Verdict
-from personare.reports.wording import number
 
 KNOWS = {
     "original": "Nothing is hidden from me.",
@@ -38,7 +37,7 @@ def against_chance(finding: Finding) -> str:
     """End a sentence with the guesser's level and what the interval says about it."""
     if finding.chance_level is None:
         return "No chance level is known for it."
-    level = number(finding.chance_level, finding.metric.unit)
+    level = finding.chance_text
     control = finding.metric.name == "risk_over_control"
     guess = f"doing no better than on strangers would be {level}" if control else f"guessing would give {level}"
     if finding.differs_from_chance is None:
@@ -51,23 +50,20 @@ def against_chance(finding: Finding) -> str:
 
 def says(finding: Finding) -> str:
     """Say what the attacker achieves, in their own words, without the chance level."""
-    c, value = finding.conditions, number(finding.estimate.value, finding.metric.unit)
-    ends = [number(end, finding.metric.unit) for end in (finding.estimate.low, finding.estimate.high)]
-    span = f" ({ends[0]} to {ends[1]})" if not math.isnan(finding.estimate.low) else ""
+    c, value = finding.conditions, finding.text
     people = c.get("N", c.get("N'", "all"))
     heard = _heard(finding)
     crowd = f"{people:,}" if isinstance(people, int) else people
     deeds = {
-        "linkability": f"From {heard} I pick the right person out of {crowd} in {value} of cases{span}",
+        "linkability": f"From {heard} I pick the right person out of {crowd} in {value} of cases",
         "population_linkability": f"From {heard} I would pick the right person out of {crowd} in {value} of cases"
-        f"{span}, as far as this corpus foretells",
-        "singling_out": f"From {heard} I describe a voice that fits exactly one of {crowd} people in {value} of "
-        f"cases{span}",
-        "eer": f"Asked whether {heard} and a known voice are the same person, I err in {value} of cases{span}",
+        f", as far as this corpus foretells",
+        "singling_out": f"From {heard} I describe a voice that fits exactly one of {crowd} people in {value} of cases",
+        "eer": f"Asked whether {heard} and a known voice are the same person, I err in {value} of cases",
         "risk_over_control": f"From a disguised voice I guess the speaker's {c.get('attribute', 'attribute')}; beyond "
-        f"what works on strangers I reach {value} of the possible extra successes{span}",
+        f"what works on strangers I reach {value} of the possible extra successes",
     }
-    return deeds.get(finding.metric.name, f"{finding.metric.title} from {heard}: {value}{span}")
+    return deeds.get(finding.metric.name, f"{finding.metric.title} from {heard}: {value}")
 
 
 def verdict(finding: Finding) -> Verdict:
@@ -79,7 +75,7 @@ def verdict(finding: Finding) -> Verdict:
     >>> told = verdict(Finding(card, Estimate(0.45, 0.3, 0.6, 20), where, chance=0.05))
     >>> print(told.sentence)  # doctest: +NORMALIZE_WHITESPACE
     mcadams: “I know the method, not the key, and disguise the voices I know in the same way. From one utterance I pick
-    the right person out of 20 in 45.0 % of cases (30.0 % to 60.0 %); guessing would give 5.0 %: distinguishable from
+    the right person out of 20 in 45.0 % [30.0, 60.0] of cases; guessing would give 5.0 %: distinguishable from
     chance.”
     """
     c = finding.conditions

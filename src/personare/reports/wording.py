@@ -1,52 +1,15 @@
-"""Numbers and conditions as people read them: percentages, intervals, chance levels, who attacked under what."""
+"""Findings as rows that people read: who attacked or listened, under which conditions, with which outcome."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from personare.core.findings import Finding
 
 COUNTS = ("targets", "nontargets", "tests", "S", "D", "I", "references", "checked_to", "attack", "control", "baseline")
 NAMED = ("anonymizer", "attacker", "listener", "knowledge", "embedder", "scorer", "corpus")
-HEAD = ("anonymizer", "by", "metric", "under", "value", "95 % interval", "chance", "differs from chance", "n", "failed")
-NUMBER_COLUMNS = (4, 5, 6, 8, 9)
-
-
-def number(value: float | None, unit: str = "") -> str:
-    """Write a number for people; percentages from shares.
-
-    >>> number(0.0731, "%"), number(1.5), number(-0.25, "dB"), number(None), number(12345.6)
-    ('7.3 %', '1.5', '-0.25 dB', '-', '12,346')
-    """
-    if value is None or math.isnan(value):
-        return "-"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    if unit == "%":
-        return f"{100 * value:.1f} %"
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return f"{text} {unit}".strip()
-
-
-def interval(finding: Finding, *, to: str = " to ") -> str:
-    """Write the ends of an interval.
-
-    >>> from personare.core.findings import Estimate, MetricCard
-    >>> card = MetricCard("eer", "EER", "higher", (0, 0.5), 0.5, "", unit="%")
-    >>> interval(Finding(card, Estimate(0.2, 0.1, 0.3, 9)))
-    '10.0 to 30.0 %'
-    """
-    low, high, unit = finding.estimate.low, finding.estimate.high, finding.metric.unit
-    if math.isnan(low) or math.isnan(high):
-        return "unknown"
-    first = number(low, unit).removesuffix(unit).strip() if unit else number(low)
-    return f"{first}{to}{number(high, unit)}"
-
-
-def value_with_interval(finding: Finding) -> str:
-    """Write ``45.0 %`` and below it ``[30.0 to 60.0 %]``."""
-    return f"{number(finding.estimate.value, finding.metric.unit)}\n[{interval(finding)}]"
+HEAD = ("anonymizer", "by", "metric", "under", "value [95 % interval]", "chance", "differs from chance", "n", "failed")
+NUMBER_COLUMNS = (4, 5, 7, 8)
 
 
 def condition(finding: Finding, *, without: Sequence[str] = (*NAMED, *COUNTS)) -> str:
@@ -74,9 +37,8 @@ def rows(findings: Sequence[Finding]) -> list[list[str]]:
             by(f),
             f.metric.title,
             condition(f, without=shown) or "-",
-            number(f.estimate.value, f.metric.unit),
-            interval(f),
-            number(f.chance_level, f.metric.unit),
+            f.text,
+            f.chance_text,
             differs[f.differs_from_chance],
             f"{f.estimate.n:,}",
             f"{f.failed:,}",

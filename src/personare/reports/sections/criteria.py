@@ -10,7 +10,7 @@ from personare.reports.blocks import Block, Missing, Points, Section, Table, Wor
 from personare.reports.run import Run
 from personare.reports.sections.choosing import groups, hidden, overall, strongest, values
 from personare.reports.verdicts import judgement
-from personare.reports.wording import by, number, value_with_interval
+from personare.reports.wording import by
 
 LIMITS = (
     "What is said can identify a speaker as well as how it is said: words are not assessed by these measures. The "
@@ -94,7 +94,7 @@ def _row(name: str, finding: Finding, *, many: bool) -> list[str]:
         f"{c.get('anonymizer', '-')}{where}",
         by(finding),
         f"{finding.metric.title}{about}{f' ({at})' if at else ''}",
-        value_with_interval(finding),
-        number(finding.chance_level, finding.metric.unit),
+        finding.text,
+        finding.chance_text,
         WORDS.get(judgement(finding), "-"),
     ]

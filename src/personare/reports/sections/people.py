@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from personare.core.findings import Finding
 from personare.core.tables import read_frame
+from personare.core.text import number_text
 from personare.reports.bars import Bar, bar_figure
 from personare.reports.blocks import Block, Figure, Gallery, Missing, Section, Table, Words
 from personare.reports.exposed_plot import exposed_figure
 from personare.reports.run import ORIGINAL, Artefact, Run
 from personare.reports.sections.choosing import Palette, groups, hidden, shortest, word
-from personare.reports.wording import HEAD, NUMBER_COLUMNS, number, rows
+from personare.reports.wording import HEAD, NUMBER_COLUMNS, rows
 
 GENDERS = {"f": "female", "m": "male", "x": "other"}
 MOST_EXPOSED = 10
@@ -108,7 +109,7 @@ def _table(chosen: Sequence[Artefact], run: Run) -> Table:
         c = artefact.conditions
         for speaker, share, trials in _ranked(artefact, run):
             names = [str(c.get("anonymizer", "")), str(c.get("attacker", "")), f"{c.get('L', 1)}", f"{c.get('N', '-')}"]
-            found.append([speaker, *names, number(share, "%"), f"{trials:,}"])
+            found.append([speaker, *names, number_text(share, "%"), f"{trials:,}"])
     head = ["speaker", "method", "attacker", "L", "N", "tests linked", "tests"]
     return Table(
         "exposed", "Every speaker under the strongest attacker", head, found, numbers=(3, 4, 5, 6), folded=True

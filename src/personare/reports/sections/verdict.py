@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from personare.core.findings import Finding
+from personare.core.text import number_text
 from personare.reports.blocks import Block, Missing, Points, Section, Table, Verdict, Verdicts, Words
 from personare.reports.run import ORIGINAL, Run
 from personare.reports.sections.choosing import groups, hidden, largest_crowd, overall, shortest, strongest, values
 from personare.reports.verdicts import judgement, verdict
-from personare.reports.wording import by, number, value_with_interval
+from personare.reports.wording import by
 
 RISKS = {"linkability": "linking", "singling_out": "singling out", "risk_over_control": "inference"}
 GLANCE = {
@@ -119,7 +120,7 @@ def _cell(found: Sequence[Finding]) -> str:
         return "-"
     c = best.conditions
     who = ", ".join([str(c["attacker"]), *([f"L = {c['L']}"] if "L" in c else [])]) if "attacker" in c else ""
-    return "\n".join(part for part in (value_with_interval(best), who) if part)
+    return "\n".join(part for part in (best.text, who) if part)
 
 
 def _asked(name: str, found: Sequence[Finding]) -> str:
@@ -131,7 +132,7 @@ def _asked(name: str, found: Sequence[Finding]) -> str:
         who = by(found[0])
         better = f"{found[0].metric.better} is better"
         return f"{GLANCE[name]}: as {who} hears it; {better}." if found[0].conditions.get("listener") else ""
-    low, high = (number(v, found[0].metric.unit) for v in (min(chance), max(chance)))
+    low, high = (number_text(v, found[0].metric.unit) for v in (min(chance), max(chance)))
     if name == "risk_over_control":
         return f"{GLANCE[name]}: {low} is what works on strangers as well; see the verdicts for what was guessed."
     safer = f" {found[0].metric.better.capitalize()} is safer." if found[0].metric.better == "higher" else ""
@@ -165,7 +166,7 @@ def _gate_row(entry: Mapping[str, Any]) -> list[str]:
     on = ", ".join(f"{name} {where[name]}" for name in names if where.get(name) is not None)
     tested = {"high": "upper end", "low": "lower end", "value": "value"}.get(str(entry.get("tested")), "")
     value = entry.get("value")
-    shown = "not measured" if not found else number(value, unit) if value is not None else "unknown"
+    shown = "not measured" if not found else number_text(value, unit) if value is not None else "unknown"
     title = str(found.get("title") or bound.get("metric", ""))
     return [
         "kept" if entry.get("held") else "NOT kept",
@@ -173,5 +174,5 @@ def _gate_row(entry: Mapping[str, Any]) -> list[str]:
         on,
         tested,
         shown,
-        number(entry.get("limit"), unit),
+        number_text(entry.get("limit"), unit),
     ]

@@ -10,13 +10,13 @@ import polars as pl
 from personare.core.errors import TableError
 from personare.core.findings import Finding
 from personare.core.tables import read_frame
+from personare.core.text import number_text
 from personare.reports.blocks import Block, Figure, Gallery, Missing, Section, Table, Words
 from personare.reports.matrices import matrix_figure
 from personare.reports.rank_plots import Ranked, rank_figure
 from personare.reports.run import ORIGINAL, Artefact, Run
 from personare.reports.scatter import Point, scatter_figure
 from personare.reports.sections.choosing import Palette, groups, overall, values, word
-from personare.reports.wording import number, value_with_interval
 
 SIDES = ("oo", "oa", "aa")
 VARIANTS = {"link": "linkability", "single": "singling out"}
@@ -101,7 +101,7 @@ def _rank_table(found: Sequence[Finding]) -> Table:
     for (corpus, method, who), group in groups(found, "corpus", "anonymizer", "attacker").items():
         by_name = {f.metric.name.removeprefix("rank_"): f for f in group}
         where = f" on {corpus}" if many else ""
-        cells = [value_with_interval(by_name[k]) if k in by_name else "-" for k in _columns()]
+        cells = [by_name[k].text if k in by_name else "-" for k in _columns()]
         people = str(group[0].conditions.get("N", "-"))
         guess = [by_name[k] for k in _columns() if k in by_name]
         rows.append([f"{'no protection' if method == ORIGINAL else method}{where}", who, people, *cells, _guess(guess)])
@@ -121,7 +121,7 @@ def _columns() -> list[str]:
 
 
 def _guess(found: Sequence[Finding]) -> str:
-    told = {f.metric.name.rpartition("_")[2]: number(f.chance_level) for f in found}
+    told = {f.metric.name.rpartition("_")[2]: number_text(f.chance_level) for f in found}
     return ", ".join(f"{name} {value}" for name, value in told.items())
 
 
