@@ -72,6 +72,13 @@ STUDY: dict[str, Any] = {
 LIBRARIES: dict[str, Any] = {
     "libraries": {"numpy": "2"},
     "models": {"ecapa": {"carrier": "p 1", "licence": "Apache-2.0"}},
+    "methods": {
+        "b1 <x>": {"description": "An invented voice.", "paper": "Paper of B1, 2020", "fingerprint": "xvector-1"},
+        "b2": {"description": "Resonances moved.", "paper": "Paper of B2, 2021", "fingerprint": "mcadams-1"},
+    },
+    "embedders": {"ge2e": {"description": "A network.", "paper": "Paper of GE2E, 2018", "fingerprint": "ge2e-1"}},
+    "scorers": {"cosine": {"description": "Cosine.", "paper": "", "fingerprint": "cosine"}},
+    "listeners": {"moonshine": {"description": "Words.", "paper": "Paper of Moonshine, 2024", "fingerprint": "m-1"}},
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class Chain:
     >>> method.steps[0].name
     'mcadams'
     """
+
+    paper: ClassVar[str] = ""
 
     steps: tuple[Step, ...]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -49,6 +49,11 @@ class Formants:
     exchange : exchange the bands of F4 and F5.
     noise_db : level of the noise in the bands of F6 to F9, against the speech there; None adds none.
     """
+
+    paper: ClassVar[str] = (
+        "Dubagunta et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.3 (I1); "
+        "Morise et al., WORLD, 2016"
+    )
 
     targets: Path | None = None
     gender: Literal["any", "f", "m"] = "any"

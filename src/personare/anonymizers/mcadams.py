@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class McAdams:
     >>> len(McAdams(alpha=0.8)(Audio(noise, 16_000), rng=np.random.default_rng(1)).samples)
     1600
     """
+
+    paper: ClassVar[str] = (
+        "Patino et al., Speaker anonymisation using the McAdams coefficient, 2021; "
+        "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B2)"
+    )
 
     alpha: Range = 0.8
     radius: Range = 1.0

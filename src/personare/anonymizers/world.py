@@ -8,7 +8,7 @@ swings made larger or smaller, and the share of noise is changed; then the parts
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class WorldWarp:
     f0_spread : factor on the swings of the pitch around its median, or a range.
     breath : exponent on the share of noise; below 1 is breathier, above 1 is clearer.
     """
+
+    paper: ClassVar[str] = "Morise et al., WORLD, 2016"
 
     warp: Range = (1.12, 1.25)
     either_way: bool = True

@@ -1,28 +1,58 @@
-"""What a study ran with: versions, seed, the exact models; enough to repeat it, nothing about people or keys."""
+"""What a study ran with: versions, seed, and every method, embedder, scorer and listener with description and paper.
+
+Enough to repeat the study, nothing about people or keys. Descriptions and papers are what the classes declare of
+themselves: the first line of the docstring and ``paper``; a report says them without knowing the classes.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import json
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from personare import __version__
+from personare.anonymizers import ANONYMIZERS, anonymizer
+from personare.attackers import EMBEDDERS
 from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
+from personare.core.errors import PersonareError
+from personare.listeners import COMPARISONS, LISTENERS
 from personare.pipeline.graph import Graph
-from personare.pipeline.models import models_of
+from personare.pipeline.models import file_marks, models_of
+from personare.pipeline.resolve import Hiding
+from personare.pipeline.stages.listen import Ear
+from personare.pipeline.study import ListenerChoice
 from personare.pipeline.wishes import kind_of
+from personare.pseudospeakers import PSEUDOSPEAKERS
 
 LIBRARIES = (
     *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
     *("pesq", "pystoi", "speechmos", "visqol-python", "swift-f0", "ray"),
 )
+SCORERS: Mapping[str, tuple[str, str]] = {
+    "cosine": ("Cosine similarity of the speaker vectors.", ""),
+    "wccn": (
+        "Cosine similarity after whitening the variation within speakers.",
+        "Hatch et al., Within-class covariance normalization, 2006",
+    ),
+    "plda": (
+        "Log-likelihood ratio of a probabilistic linear discriminant model fitted on the training vectors.",
+        "Ioffe, Probabilistic linear discriminant analysis, 2006",
+    ),
+    "aligned": ("Cosine similarity after a rotation, learnt from training vectors, back to original speech.", ""),
+}
 
 
 def environment_of(graph: Graph) -> dict[str, Any]:
-    """Gather it."""
+    """Gather everything, for environment.json."""
+    embedders = dict.fromkeys(a.choice.embedder for a in graph.assaults)
+    scorers = dict.fromkeys(a.scorer for a in graph.assaults)
     return {
         "personare": __version__,
         "python": platform.python_version(),
@@ -30,18 +60,73 @@ def environment_of(graph: Graph) -> dict[str, Any]:
         "libraries": {name: version for name in LIBRARIES if (version := _version(name)) is not None},
         "seed": graph.study.seed,
         "models": _models(graph),
-        "methods": {
-            w.label: models_of(w.recipe.method, w.recipe.parameters) for w in graph.hidings if w.kind == "sound"
-        },
-        "ears": {a.label: make_embedder(a.choice.embedder).fingerprint for a in graph.assaults},
+        "methods": {way.label: _method(way) for way in graph.hidings if way.kind != "none"},
+        "embedders": {_without_folder(name): _embedder(name) for name in embedders},
+        "scorers": {name: _scorer(name) for name in scorers},
+        "listeners": {label: _listener(label, choice) for label, choice in graph.study.ears.items()},
     }
 
 
-def _shipped(graph: Graph) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the models that are shipped with every method."""
-    for way in graph.hidings:
-        if way.kind == "sound":
-            yield way.label, models_of(way.recipe.method, way.recipe.parameters)
+def declared(cls: type) -> dict[str, str]:
+    """Give what a class says of itself: the first line of its docstring, and its paper.
+
+    >>> from personare.attackers.ecapa import Ecapa
+    >>> declared(Ecapa)["paper"]
+    'Desplanques et al., ECAPA-TDNN, 2020'
+    """
+    first = (inspect.getdoc(cls) or "").partition("\n")[0]
+    return {"description": first.replace("``", ""), "paper": str(getattr(cls, "paper", ""))}
+
+
+def _method(way: Hiding) -> dict[str, Any]:
+    """Describe an anonymizer; the generator of its voices brings a paper of its own."""
+    name, parameters = way.recipe.method, way.recipe.parameters
+    if way.kind == "vectors":
+        return declared(PSEUDOSPEAKERS.load(name)) | {"fingerprint": _digest(name, parameters, {})}
+    files = models_of(name, parameters)
+    found: dict[str, Any] = declared(ANONYMIZERS.load(name))
+    generator = parameters.get("generator")
+    if isinstance(generator, str) and generator in PSEUDOSPEAKERS.names():
+        papers = [found["paper"], declared(PSEUDOSPEAKERS.load(generator))["paper"]]
+        found["paper"] = "; ".join(dict.fromkeys(paper for paper in papers if paper))
+    own = getattr(anonymizer(name, **parameters), "fingerprint", None)
+    return found | {"fingerprint": str(own or _digest(name, parameters, files)), "files": files}
+
+
+def _digest(name: str, parameters: Mapping[str, Any], files: Mapping[str, str]) -> str:
+    """Name a method that has no fingerprint of its own by its settings and the content of its files."""
+    facts = [name, file_marks(dict(parameters)), dict(files), __version__]
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
+    return f"{name}-{digest[:16]}"
+
+
+def _embedder(name: str) -> dict[str, str]:
+    return declared(EMBEDDERS.load(name.partition(":")[0])) | {"fingerprint": make_embedder(name).fingerprint}
+
+
+def _scorer(name: str) -> dict[str, str]:
+    description, paper = SCORERS.get(name, ("", ""))
+    return {"description": description, "paper": paper, "fingerprint": f"{name}, personare {__version__}"}
+
+
+def _listener(label: str, choice: ListenerChoice) -> dict[str, str]:
+    kind = kind_of(choice)
+    catalog = COMPARISONS if kind in COMPARISONS.builtin else LISTENERS
+    try:
+        exact = Ear(label, choice).fingerprint() if kind != "ctc" or ":" in choice.listener else "trained by the study"
+    except PersonareError as error:  # an extra that is missing here is a failure of its stage, said there
+        exact = f"unknown ({error})"
+    return declared(catalog.load(kind)) | {"fingerprint": exact}
+
+
+def _without_folder(name: str) -> str:
+    """Keep of a path its last part.
+
+    >>> _without_folder("trained:/data/study/voice.onnx"), _without_folder("ecapa")
+    ('trained:voice.onnx', 'ecapa')
+    """
+    kind, colon, path = name.partition(":")
+    return f"{kind}:{Path(path).name}" if colon else kind
 
 
 def _version(name: str) -> str | None:

@@ -52,6 +52,9 @@ class AdversarialRebuilding(Recipe[RebuiltVoices]):
     epochs : how often all vectors are seen.
     """
 
+    paper: ClassVar[str] = (
+        "Espinoza-Cuadros et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (S1, S2)"
+    )
     name: ClassVar[str] = "s1c1"
     learnt: ClassVar[type] = RebuiltVoices
     by_chance: ClassVar[bool] = False

@@ -35,6 +35,7 @@ class Nothing:
 class Copy(PerGender[Nothing]):
     """The speaker's own vector, unchanged (M1c2): hides nothing, shows what synthesis alone does."""
 
+    paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (M1c2)"
     name: ClassVar[str] = "copy"
     learnt: ClassVar[type] = Nothing
     by_chance: ClassVar[bool] = False
@@ -67,6 +68,7 @@ class Random(PerGender[Voices]):
     mix : how many voices of the pool are mixed; 1 hands out real people.
     """
 
+    paper: ClassVar[str] = ""
     name: ClassVar[str] = "random"
     learnt: ClassVar[type] = Voices
 
@@ -100,6 +102,7 @@ class Keyed(PerGender[Voices]):
     mix : how many voices of the pool each is mixed of; 1 hands out real people.
     """
 
+    paper: ClassVar[str] = ""
     name: ClassVar[str] = "keyed"
     learnt: ClassVar[type] = Voices
 

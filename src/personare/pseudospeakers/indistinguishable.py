@@ -38,6 +38,7 @@ class Indistinguishable(PerGender[Voices]):
     mix : how many voices of the pool each is mixed of; 1 takes the pool itself, that is real people.
     """
 
+    paper: ClassVar[str] = "Han et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (K2)"
     name: ClassVar[str] = "k2"
     learnt: ClassVar[type] = Voices
 

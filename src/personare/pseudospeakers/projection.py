@@ -77,6 +77,7 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
     widest : largest share of the dimensions that a projection may keep.
     """
 
+    paper: ClassVar[str] = "Wang et al., RP + GMM, 2026"
     name: ClassVar[str] = "rp_gmm"
     learnt: ClassVar[type] = ProjectedVoices
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class XVector:
     pool : the .npz of voices to invent from; without one, the invented ones that are shipped.
     weights : ``shipped``, or the folder of a voice trained by ``personare train synthesizer``.
     """
+
+    paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
 
     generator: str = "o1"
     parameters: dict[str, Any] = field(default_factory=dict)

@@ -114,16 +114,18 @@ def repeat_section(run: Run) -> Section:
     entries |= {"platform": str(env.get("platform", "?")), "seed": str(env.get("seed", "?"))}
     entries |= {"libraries": ", ".join(f"{k} {v}" for k, v in env.get("libraries", {}).items()) or "-"}
     entries |= {f"model {name}": _model(model) for name, model in env.get("models", {}).items()}
-    entries |= {f"ear of {name}": str(mark) for name, mark in env.get("ears", {}).items()}
-    entries |= {f"model of {name}": _files(files) for name, files in env.get("methods", {}).items() if files}
+    for family in ("methods", "embedders", "scorers", "listeners"):
+        for name, described in env.get(family, {}).items():
+            entries |= _fingerprint(f"{family.removesuffix('s')} {name}", described)
     return Section("repeat", "To repeat it", [Facts(entries), Words(REPEAT, soft=True)])
 
 
-def _files(files: Any) -> str:
-    """Name the shipped files of a method by the beginning of their hashes."""
-    if not isinstance(files, dict):
-        return str(files)
-    return ", ".join(f"{name} {str(sha)[:16]}…" for name, sha in files.items())
+def _fingerprint(name: str, described: Any) -> dict[str, str]:
+    """Name the exact version of a method, and its files by the beginning of their hashes."""
+    if not isinstance(described, dict) or not described.get("fingerprint"):
+        return {}
+    files = [f"{file} {str(sha)[:16]}…" for file, sha in (described.get("files") or {}).items()]
+    return {name: ", ".join([str(described["fingerprint"]), *files])}
 
 
 def _model(model: Any) -> str:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from personare.anonymizers import ANONYMIZERS
-from personare.core.errors import PersonareError
 from personare.reports.blocks import Block, Missing, Section, Table, Words
 from personare.reports.run import ORIGINAL, Run
-from personare.reports.sections.sources import EARS, GENERATORS, METHODS, SCORERS
 from personare.reports.verdicts import KNOWS
 
 SPLITS = {
@@ -60,21 +56,20 @@ def _methods(run: Run) -> Table:
         if label == ORIGINAL and not c:
             rows.append([label, "nothing is hidden: the row to compare with", "-", "-"])
             continue
-        name, generator = c.get("method"), c.get("generator")
-        does = _does(str(name)) if name else f"speaker vectors of the generator {generator}, without sound"
+        name = str(c.get("method") or c.get("generator") or label)
         settings = [f"{key} = {_plain(value)}" for key, value in c.items() if key != "method"]
-        papers = [METHODS.get(str(name), ""), GENERATORS.get(str(generator), "")]
-        rows.append([label, does, ", ".join(settings) or "as shipped", "; ".join(p for p in papers if p) or "-"])
+        described = _described(run, "methods", label)
+        does = ": ".join(part for part in (name, described["description"]) if part)
+        rows.append([label, does, ", ".join(settings) or "as shipped", described["paper"] or "-"])
     return Table("methods", "Methods that hide voices", ["method", "what it does", "settings", "paper"], rows)
 
 
-def _does(name: str) -> str:
-    """Give a method's own first line; a plug-in that is not here any more is called by its name."""
-    try:
-        first = (inspect.getdoc(ANONYMIZERS.load(name)) or name).splitlines()[0]
-    except PersonareError:
-        first = f"{name} (not installed here)"
-    return f"{name}: {first.replace('``', '')}"
+def _described(run: Run, family: str, name: str) -> Mapping[str, str]:
+    """Give what the run says of a method, embedder, scorer or listener: description, paper, fingerprint."""
+    listed = run.environment.get(family)
+    entry = listed.get(name) if isinstance(listed, Mapping) else None
+    known = entry if isinstance(entry, Mapping) else {}
+    return {key: str(known.get(key) or "") for key in ("description", "paper", "fingerprint")}
 
 
 def _attackers(run: Run) -> Table:
@@ -87,7 +82,8 @@ def _attackers(run: Run) -> Table:
         more = [f"learns from {c['learns_from']}"] if c.get("learns_from") else []
         more += [f"{c['disguises']} disguises"] if c.get("disguises", 1) > 1 else []
         more += [f"scores normalized by {c['as_norm']} strangers"] if c.get("as_norm") else []
-        papers = [source for source in (EARS.get(ear), SCORERS.get(scorer)) if source]
+        described = [_described(run, "embedders", ear), _described(run, "scorers", scorer)]
+        papers = [one["paper"] for one in described if one["paper"]]
         knows = "; ".join([f"“{KNOWS.get(str(level), str(level))}”", *more])
         rows.append([label, knows, f"{ear}, {scorer}", "; ".join(papers) or "-"])
     return Table("attackers", "Attackers", ["attacker", "what they know", "ear, scorer", "paper"], rows)
@@ -99,8 +95,10 @@ def _listeners(run: Run) -> Table:
     rows = []
     for label, c in listed:
         trained = c.get("trained_on", ORIGINAL) if str(c["listener"]).startswith("ctc") else "-"
-        rows.append([_plain(label), _plain(c["listener"]), str(trained)])
-    return Table("listeners", "Listeners", ["listener", "program", "trained on"], rows)
+        described = _described(run, "listeners", str(label))
+        does = ": ".join(part for part in (_plain(c["listener"]), described["description"]) if part)
+        rows.append([_plain(label), does, str(trained), described["paper"] or "-"])
+    return Table("listeners", "Listeners", ["listener", "what it does", "trained on", "paper"], rows)
 
 
 def _labelled(chosen: Any) -> list[tuple[str, Mapping[str, Any]]]:
