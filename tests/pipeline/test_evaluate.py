@@ -88,7 +88,7 @@ def test_the_page_is_whole_and_tells_no_secret(
     again = write_report(evaluation, tmp_path / "again", title="A <b>test</b>")
     assert again.read_text(encoding="utf-8") == text
     head, table = table_rows(evaluation)
-    assert all(len(row) == len(head) for row in table) and len(page_of(evaluation, title="").verdicts) == 5
+    assert all(len(row) == len(head) for row in table) and len(page_of(evaluation, title="").statements) == 5
 
 
 @pytest.mark.models

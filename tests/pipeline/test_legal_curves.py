@@ -8,7 +8,7 @@ import pytest
 from personare.core.errors import MetricError, PersonareError, TableError
 from personare.core.tables import Embeddings
 from personare.pipeline.legal_curves import Pair, link_curves, single_out_curves
-from personare.reports.embedding_plots import save_curves
+from personare.reports.risk_curves import save_curves
 
 
 def heard(name: str, *, people: int = 25, each: int = 8, noise: float = 1.0, seed: int = 0) -> Embeddings:

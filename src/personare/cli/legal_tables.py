@@ -26,14 +26,12 @@ def curve_rows(findings: Sequence[Finding]) -> tuple[Sequence[str], list[list[st
 
 def verdict(finding: Finding) -> str:
     """Say whether the attacker does better than guessing, or how far a forecast was checked."""
+    from personare.reports.verdicts import outcome
+
     if finding.metric.name == "population_linkability":
         beyond = int(finding.conditions["N"]) > int(finding.conditions["checked_to"])
         return "unchecked forecast" if beyond else "forecast"
-    if finding.differs_from_chance is None:
-        return "too few speakers to tell"
-    if not finding.differs_from_chance:
-        return "not told from chance"
-    return "above guessing" if finding.estimate.value > (finding.chance_level or 0.0) else "below guessing"
+    return outcome(finding)
 
 
 def risk_lines(risks: Sequence[Risk], who: int) -> Iterator[str]:

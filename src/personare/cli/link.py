@@ -165,7 +165,7 @@ def _show(found: LegalCurves, title: str, *, who: int, as_json: bool, plot: Path
             typer.echo(line)
     if plot is not None:
         from personare.metrics.privacy.singling_chance import TRIVIAL
-        from personare.reports.embedding_plots import save_curves
+        from personare.reports.risk_curves import save_curves
 
         path = plot / f"{title.replace(' ', '-')}.png"
         save_curves(found.findings, path, title=title.capitalize(), paper_chance=TRIVIAL if "out" in title else None)

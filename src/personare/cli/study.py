@@ -174,11 +174,17 @@ def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int
 
 def _tell(ran: Ran) -> None:
     """Print what was found, what failed and whether the bounds are kept."""
-    from personare.pipeline.summary import summary_rows
+    from personare.reports.summary import method_verdicts, other_rows, summary_rows
 
     outcome = ran.outcome
-    head, rows = summary_rows(outcome.findings)
-    show.table(f"{len(outcome.findings)} findings -> {outcome.folder}", head, rows)
+    for title, (head, rows) in {
+        f"{len(outcome.findings)} findings -> {outcome.folder}": summary_rows(outcome.findings),
+        "What else was measured": other_rows(outcome.findings),
+    }.items():
+        if rows:
+            show.table(title, head, rows)
+    for sentence in method_verdicts(outcome.findings):
+        typer.echo(sentence)
     show.failures([(f"{stage}: {item}", why) for stage, item, why in outcome.failures])
     typer.echo(f"stages: {ran.stages}, done now: {ran.executed}, failures: {len(outcome.failures)}")
     for verdict in outcome.verdicts:

@@ -11,9 +11,9 @@ import inspect
 import json
 import platform
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from personare import __version__
@@ -52,6 +52,7 @@ SCORERS: Mapping[str, tuple[str, str]] = {
 def environment_of(graph: Graph) -> dict[str, Any]:
     """Gather everything, for environment.json."""
     embedders = dict.fromkeys(a.choice.embedder for a in graph.assaults)
+    labels = _numbered(name.partition(":")[0] for name in embedders)
     scorers = dict.fromkeys(a.scorer for a in graph.assaults)
     return {
         "personare": __version__,
@@ -61,7 +62,7 @@ def environment_of(graph: Graph) -> dict[str, Any]:
         "seed": graph.study.seed,
         "models": _models(graph),
         "methods": {way.label: _method(way) for way in graph.hidings if way.kind != "none"},
-        "embedders": {_without_folder(name): _embedder(name) for name in embedders},
+        "embedders": dict(zip(labels, map(_embedder, embedders), strict=True)),
         "scorers": {name: _scorer(name) for name in scorers},
         "listeners": {label: _listener(label, choice) for label, choice in graph.study.ears.items()},
     }
@@ -119,14 +120,18 @@ def _listener(label: str, choice: ListenerChoice) -> dict[str, str]:
     return declared(catalog.load(kind)) | {"fingerprint": exact}
 
 
-def _without_folder(name: str) -> str:
-    """Keep of a path its last part.
+def _numbered(kinds: Iterable[str]) -> list[str]:
+    """Name each by its kind, further ones of a kind by a number too: a file's place is nobody's business.
 
-    >>> _without_folder("trained:/data/study/voice.onnx"), _without_folder("ecapa")
-    ('trained:voice.onnx', 'ecapa')
+    >>> _numbered(["ecapa", "trained", "trained"])
+    ['ecapa', 'trained', 'trained (2)']
     """
-    kind, colon, path = name.partition(":")
-    return f"{kind}:{Path(path).name}" if colon else kind
+    counts: Counter[str] = Counter()
+    names = []
+    for kind in kinds:
+        counts[kind] += 1
+        names.append(kind if counts[kind] == 1 else f"{kind} ({counts[kind]})")
+    return names
 
 
 def _version(name: str) -> str | None:

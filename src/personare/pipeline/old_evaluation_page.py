@@ -10,11 +10,22 @@ from personare.core.errors import AudioError
 from personare.core.findings import Finding
 from personare.core.text import number_text
 from personare.pipeline.old_evaluate import UNPROTECTED, Evaluation
-from personare.reports.attack_figure import attack_figure
-from personare.reports.blocks import Clip, Facts, Points, Section, Sounds, Table, Verdicts, Words
-from personare.reports.page import Page, save
-from personare.reports.sections.closing import WARNING
-from personare.reports.verdicts import verdict
+from personare.reports.bar_figures import FindingBar, bar_figure
+from personare.reports.blocks import (
+    AudioExample,
+    AudioExamples,
+    BulletList,
+    Facts,
+    FigureRow,
+    Paragraph,
+    ReportTable,
+    Section,
+    Statements,
+)
+from personare.reports.page import Page
+from personare.reports.report import write_page
+from personare.reports.sections.sounds import WARNING
+from personare.reports.verdicts import risk_statement
 
 CLIPS = 4
 MOST_EXPOSED = 5
@@ -27,21 +38,25 @@ def page_of(evaluation: Evaluation, *, title: str) -> Page:
     links = [f for f in findings if f.metric.name == "linkability"]
     protected = [f for f in links if f.conditions["attacker"] != UNPROTECTED]
     unprotected = [f for f in links if f not in protected]
-    said = Verdicts([verdict(f) for f in [*reversed(protected), *unprotected[:1]]])
+    said = Statements([risk_statement(f) for f in [*reversed(protected), *unprotected[:1]]])
     sections = [
         Section("verdict", "What an attacker could say", [said]),
         Section("numbers", "The numbers", [_numbers(findings)]),
         Section("picture", "The picture", [attack_figure(findings, panels=("linkability", "eer"))]),
         *_exposed_section(evaluation),
-        Section("sounds", "Listen", [Words(WARNING, soft=True), Sounds(_clips(evaluation))]),
-        Section("notes", "What was measured, what was not", [Points(_notes(evaluation)), Points(_readings(findings))]),
+        Section("sounds", "Listen", [Paragraph(WARNING, soft=True), AudioExamples(_clips(evaluation))]),
+        Section(
+            "notes",
+            "What was measured, what was not",
+            [BulletList(_notes(evaluation)), BulletList(_readings(findings))],
+        ),
         Section("facts", "To repeat it", [Facts(facts)]),
     ]
     subtitle = f"{facts['speakers']} speakers, {facts['trial utterances']} trial utterances, {facts['method']}"
     return Page(title, subtitle, sections, findings)
 
 
-def _numbers(findings: Sequence[Finding]) -> Table:
+def _numbers(findings: Sequence[Finding]) -> ReportTable:
     differs = {True: "yes", False: "no", None: "-"}
     rows = [
         [
@@ -54,7 +69,9 @@ def _numbers(findings: Sequence[Finding]) -> Table:
         ]
         for f in findings
     ]
-    return Table("findings", "Every attacker, with intervals and the level of guessing", HEAD, rows, numbers=(3, 4))
+    return ReportTable(
+        "findings", "Every attacker, with intervals and the level of guessing", HEAD, rows, numbers=(3, 4)
+    )
 
 
 def _notes(evaluation: Evaluation) -> list[str]:
@@ -74,7 +91,7 @@ def _readings(findings: Sequence[Finding]) -> list[str]:
 def _exposed_section(evaluation: Evaluation) -> list[Section]:
     rows = [[speaker, attacker, number_text(share, "%")] for speaker, attacker, share in _exposed(evaluation)]
     head = ["speaker", "attacker", "utterances linked"]
-    table = Table("exposed", "Whom the strongest attacker links most often", head, rows, numbers=(2,))
+    table = ReportTable("exposed", "Whom the strongest attacker links most often", head, rows, numbers=(2,))
     return [Section("exposed", "The most exposed speakers", [table])] if rows else []
 
 
@@ -85,7 +102,7 @@ def _exposed(evaluation: Evaluation) -> list[tuple[str, str, float]]:
     return [(speaker, strongest.attacker, share) for speaker, share in ranked[:MOST_EXPOSED] if share > 0]
 
 
-def _clips(evaluation: Evaluation) -> list[Clip]:
+def _clips(evaluation: Evaluation) -> list[AudioExample]:
     """Choose one utterance of each of the first speakers; what cannot be read is a failure named elsewhere."""
     chosen = evaluation.pairs.frame.sort("speaker", "utterance").unique("speaker", keep="first", maintain_order=True)
     clips = []
@@ -96,13 +113,13 @@ def _clips(evaluation: Evaluation) -> list[Clip]:
         except AudioError:
             continue
         words = f": “{row['text']}”" if row.get("text") else ""
-        clips.append(Clip(f"{row['speaker']}{words}", [("original", original), ("anonymized", hidden)]))
+        clips.append(AudioExample(f"{row['speaker']}{words}", [("original", original), ("anonymized", hidden)]))
     return clips
 
 
 def write_report(evaluation: Evaluation, folder: Path, *, title: str) -> Path:
     """Write the page and the findings; give the page's path."""
-    return save(page_of(evaluation, title=title), folder)
+    return write_page(page_of(evaluation, title=title), folder, formats=("html", "json"))[0]
 
 
 def table_rows(evaluation: Evaluation) -> tuple[list[str], list[list[str]]]:
@@ -128,3 +145,21 @@ def table_rows(evaluation: Evaluation) -> tuple[list[str], list[list[str]]]:
                 ]
             )
     return head, rows
+
+
+def attack_figure(findings: Sequence[Finding], *, panels: Sequence[str]) -> FigureRow:
+    """Draw one panel per metric name in ``panels``, one bar per finding, grouped by the number of utterances."""
+    attackers = list(dict.fromkeys(str(f.conditions.get("attacker", "")) for f in findings))
+    figures = []
+    for name in panels:
+        group = sorted((f for f in findings if f.metric.name == name), key=lambda f: int(f.conditions.get("L", 1)))
+        if group:
+            bars = [_bar(f, attackers) for f in group]
+            figures.append(bar_figure(bars, name=name, title=group[0].metric.title, most=group[0].metric.bounds[1]))
+    return FigureRow(figures, "Bars: estimate; whiskers: 95 % interval; dashed: an attacker who guesses.")
+
+
+def _bar(finding: Finding, attackers: list[str]) -> FindingBar:
+    length, who = finding.conditions.get("L", 1), str(finding.conditions.get("attacker", ""))
+    speech = "from one utterance" if length == 1 else f"from {length} utterances"
+    return FindingBar(speech, who, finding, attackers.index(who))

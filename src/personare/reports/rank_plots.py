@@ -1,4 +1,4 @@
-"""Among how many people does a speaker vanish? All speakers' mean ranks, with the percentiles of table 2 of USC."""
+"""Ranks of the right speaker over all speakers, as steps, with the percentiles of table 2 of USC."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)))
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class RankCurve:
     """The mean ranks [speakers] of one method, whose colour it has (None: grey), and its (p50, p1)."""
 
     label: str
@@ -28,8 +28,8 @@ class Ranked:
     series: int | None = 0
 
 
-def rank_figure(methods: Sequence[Ranked], *, people: int, guess: float, name: str, title: str) -> Figure:
-    """Draw which share of the speakers has at most that rank; far to the right and steep is well hidden."""
+def rank_figure(methods: Sequence[RankCurve], *, people: int, guess: float, name: str, title: str) -> Figure:
+    """Draw which share of the speakers has at most that rank; far to the right and steep is safer."""
     with drawing(PANEL_IN, 3.7) as (figure, axes):
         axis = axes[0]
         for i, method in enumerate(methods):
@@ -46,7 +46,7 @@ def rank_figure(methods: Sequence[Ranked], *, people: int, guess: float, name: s
         return drawn(figure, name=name, alt=f"{title}. {words}; guessing: median {guess:.3g} of {people}.")
 
 
-def _steps(axis: Any, method: Ranked, people: int, style: Any) -> None:
+def _steps(axis: Any, method: RankCurve, people: int, style: Any) -> None:
     ranks = np.sort(method.ranks)
     share = 100 * np.arange(1, len(ranks) + 1) / len(ranks)
     colour = GREY if method.series is None else COLOURS[method.series % len(COLOURS)]

@@ -1,4 +1,4 @@
-"""Risk over the size of the crowd, drawn as in Fig. 1 of the legal paper: one panel per L, one curve per attacker."""
+"""Risk over the number of people, drawn as in Fig. 1 of the legal paper: one panel per L, one curve per attacker."""
 
 from __future__ import annotations
 
@@ -49,11 +49,12 @@ def curve_figure(
         axis.set_title(title)
         axis.set_ylabel(f"{findings[0].metric.title}, %")
         _end_labels(axis, findings, shown, list(attackers), grey)
-        words = "; ".join(f"{who}: {_told([f for f in findings if f.conditions['attacker'] == who])}" for who in shown)
+        curves = {who: [f for f in findings if f.conditions["attacker"] == who] for who in shown}
+        words = "; ".join(f"{who}: {_ends_text(curve)}" for who, curve in curves.items())
         return drawn(figure, name=name, alt=f"{title}, {findings[0].metric.title} over the number of people. {words}.")
 
 
-def _told(findings: Sequence[Finding]) -> str:
+def _ends_text(findings: Sequence[Finding]) -> str:
     """Say where a curve begins and ends."""
     ends = [findings[0], findings[-1]] if len(findings) > 1 else findings
     return " to ".join(f"{f.value_text} of N = {f.conditions['N']:,}" for f in ends)
