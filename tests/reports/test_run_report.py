@@ -15,14 +15,24 @@ import pytest
 
 from personare.core.errors import TableError, UnknownNameError
 from personare.reports import palette
-from personare.reports.blocks import Paragraph
+from personare.reports.blocks import Paragraph, Statements
 from personare.reports.page import Page, render
 from personare.reports.report import FORMATS, page_of_run, write_page, write_run_report
 from personare.reports.run import read_run
 from reports.runs import write_evaluation, write_run, write_small_run
 
 SECTIONS = (
-    *("verdict", "overview", "gate", "criteria", "tradeoff", "gallery-sizes", "detection", "disclosure", "similarity"),
+    *(
+        "verdict",
+        "overview",
+        "gate",
+        "criteria",
+        "tradeoff",
+        "gallery-sizes",
+        "attack-bars",
+        "disclosure",
+        "similarity",
+    ),
     *("ranks", "utility", "speakers", "sounds", "failures", "settings", "definitions", "numbers", "environment"),
 )
 
@@ -90,13 +100,13 @@ def test_each_risk_is_a_sentence_with_number_interval_chance_and_outcome(page: P
     sentences = page.statements
     linked = next(s for s in sentences if s.startswith("b2: “I know the method") and "3 utterances I pick" in s)
     assert re.search(r"out of 12 in \d+\.\d % \[\d+\.\d, \d+\.\d\] of cases; guessing would give 8\.3 %", linked)
-    assert linked.endswith(": better than guessing.”")
     safe = next(
         s
         for s in sentences
         if s.startswith("b1 <x>: “I do not know that voices were changed. From one utterance I pick")
     )
-    assert safe.endswith(": not shown to be better than guessing.”")
+    tones = {s.sentence: s.tone for b in page.blocks() if isinstance(b, Statements) for s in b.statements}
+    assert tones[linked] == "exposed" and tones[safe] == "not-shown"
     assert any(s.startswith("Without protection: “Nothing is hidden from me.") for s in sentences)
     assert any("guess the speaker's gender" in s for s in sentences)
 
@@ -122,12 +132,12 @@ def test_what_was_compared_comes_from_the_run_folder(page: Page) -> None:
 
 def test_what_nobody_asked_for_is_one_line_at_the_end(small: Page, evaluation: Page) -> None:
     assert [s.name for s in small.sections] == [
-        *("verdict", "criteria", "detection", "failures", "settings", "definitions", "numbers", "environment"),
+        *("verdict", "criteria", "attack-bars", "failures", "settings", "definitions", "numbers", "environment"),
         "unmeasured",
     ]
     shown = [s.name for s in evaluation.sections]
     assert shown == [
-        *("verdict", "criteria", "detection", "speakers", "sounds", "failures", "settings", "definitions", "numbers"),
+        *("verdict", "criteria", "attack-bars", "speakers", "sounds", "failures", "settings", "definitions", "numbers"),
         *("environment", "unmeasured"),
     ]
     assert not [b for s in evaluation.sections for b in s.blocks if b.kind == "notice"], "no box for what is not there"
@@ -137,7 +147,7 @@ def test_what_nobody_asked_for_is_one_line_at_the_end(small: Page, evaluation: P
     assert line.startswith("Not measured in this run: the privacy gate (no bounds are stated); ")
     for name in ("privacy against utility", "ZEBRA", "similarity of voices", "rank percentiles", "words", "by gender"):
         assert name in line
-    assert "EER" not in line and render(evaluation).count("<figure>") == 3
+    assert "EER" not in line and render(evaluation).count("<figure>") == 5
 
 
 def test_an_evaluation_shows_every_attacker_first(evaluation: Page) -> None:
@@ -145,17 +155,24 @@ def test_an_evaluation_shows_every_attacker_first(evaluation: Page) -> None:
     assert table.head[0].startswith("attacker") and [row[0] for row in table.rows] == [
         *("original", "original", "ignorant", "ignorant", "lazy-informed", "lazy-informed *")
     ]
-    assert [row[-1] for row in table.rows[:2]] == ["no protection"] * 2 and table.rows[-1][-1] == "exposed"
-    assert evaluation.sections[0].blocks[0] == Paragraph(
-        "mcadams does not hide these voices from everybody: telling same from different speakers (EER) and linking "
-        "work better than guessing (6 of 8 results)."
+    assert [row[-1] for row in table.rows[:2]] == ["unprotected"] * 2 and table.rows[-1][-1] == "exposed"
+    assert evaluation.statements[0] == (
+        "mcadams does not hide these voices from everybody: linking and verification (EER) work better than guessing "
+        "(6 of 8 results)."
     )
 
 
 def test_every_figure_of_the_papers_is_drawn_as_svg_and_png(written: dict[str, Path]) -> None:
     names = {name.removesuffix(".svg") for name in written if name.endswith(".svg")}
     wanted = {
-        *("linkability-demo-b2-L1", "linkability-demo-b2-L3", "singling-out-demo-b1-x-L1", "eer-demo-L1", "wer-demo"),
+        *(
+            "linkability-demo-b2-L1",
+            "linkability-demo-b2-L3",
+            "singling-out-demo-b1-x-L1",
+            "eer-bars-demo-L1",
+            "linkability-bars-demo-L3",
+            "wer-demo",
+        ),
         *("ece-demo-lazy", "similarity-demo-b2-ge2e", "deid-gvd-demo-ge2e", "ranks-demo-lazy-link", "exposed-demo-b2"),
         *("gender-demo-linkability", "tradeoff-demo-linkability-wer", "tradeoff-demo-linkability-dnsmos"),
     }

@@ -11,8 +11,16 @@ import pytest
 from personare.core.findings import Estimate, Finding
 from personare.metrics import card
 from personare.reports.sections.choosing import strongest
-from personare.reports.summary import method_verdicts, other_rows, strongest_attack, summary_rows
-from personare.reports.verdicts import Outcome, evidence, method_sentence, outcome, risk_statement, verdict
+from personare.reports.summary import other_rows, strongest_attack, summary_rows
+from personare.reports.verdicts import (
+    Outcome,
+    evidence,
+    method_sentence,
+    method_verdicts,
+    outcome,
+    risk_statement,
+    verdict,
+)
 
 CHANCE = {"eer": 0.46, "linkability": 0.05, "singling_out": 0.37, "rank_link_p50": 6.5, "risk_over_control": 0.0}
 
@@ -91,7 +99,7 @@ def test_a_verdict_rests_on_everybody_and_the_largest_gallery_of_anonymized_spee
     ]
     for order in ([*kept, *left_out], [*left_out, *kept]):
         assert {id(f) for f in evidence(order)} == {id(f) for f in kept}
-        assert method_verdicts(order) == [method_sentence("b2", kept)]
+        assert [(s.sentence, s.tone) for s in method_verdicts(order)] == [(method_sentence("b2", kept), "not-shown")]
 
 
 def test_the_strongest_is_the_strongest_wherever_it_stands() -> None:
@@ -124,7 +132,7 @@ ONE = [
 ]
 GOLDEN = """\
 attacker (* strongest) | L | EER [95 %] | chance | linkability [95 %] | N | chance | verdict
-original | 1 | 8.0 % [0.0, 16.0] | 46.0 % | 92.0 % [84.0, 100.0] | 20 | 5.0 % | no protection
+original | 1 | 8.0 % [0.0, 16.0] | 46.0 % | 92.0 % [84.0, 100.0] | 20 | 5.0 % | unprotected
 lazy-informed * | 1 | 14.0 % [8.0, 20.0] | 46.0 % | 81.5 % [68.0, 95.0] | 20 | 5.0 % | exposed
 ignorant | 1 | 44.0 % [40.0, 48.0] | 46.0 % | 6.0 % [0.0, 12.0] | 20 | 5.0 % | not shown
 ignorant | 3 | 25.0 % [20.0, 30.0] | 46.0 % | 6.0 % [0.0, 12.0] | 20 | 5.0 % | exposed
@@ -154,7 +162,7 @@ def test_several_methods_and_corpora_have_columns_in_front_and_a_strongest_each(
     assert [row[1] for row in rows if row[1].endswith("*")] == ["lazy-informed *", "ignorant *"]
     there = attack("ignorant", 1, (0.1, 0.2), (0.3, 0.5), corpus="d")
     assert summary_rows([*ONE, *there])[0][0] == "corpus"
-    assert [s.partition(":")[0] for s in method_verdicts([*ONE, *there])] == ["On c", "On d"]
+    assert [s.sentence.partition(":")[0] for s in method_verdicts([*ONE, *there])] == ["On c", "On d"]
 
 
 def test_a_missing_metric_is_a_dash_and_the_rest_has_its_own_table() -> None:
@@ -168,6 +176,6 @@ def test_a_missing_metric_is_a_dash_and_the_rest_has_its_own_table() -> None:
 
 def test_a_risk_below_chance_is_said_as_such() -> None:
     below = risk_statement(finding("linkability", 0.0, 0.04, N=20))
-    assert below.tone == "not-shown" and below.sentence.endswith("5.0 %: below chance, worse than guessing.”")
+    assert below.tone == "not-shown" and below.sentence.endswith("5.0 %: below chance, I do worse than guessing.”")
     few = risk_statement(finding("linkability", math.nan, math.nan, N=20))
     assert few.tone == "undecided" and "too few speakers for an interval" in few.sentence

@@ -42,10 +42,10 @@ def risk_lines(risks: Sequence[Risk], who: int) -> Iterator[str]:
         yield f"{risk.attacker}, L = {risk.length}, N = {risk.people}: greatest risk {names}"
 
 
-def as_document(found: LegalCurves) -> dict[str, Any]:
+def as_document(curves: LegalCurves) -> dict[str, Any]:
     """Put findings, notes and every speaker's risk into one JSON document."""
     return {
-        "findings": [f.as_row() for f in found.findings],
-        "risks": [asdict(risk) for risk in found.risks],
-        "notes": list(found.notes),
+        "findings": [f.as_row() for f in curves.findings],
+        "risks": [asdict(risk) for risk in curves.risks],
+        "notes": list(curves.notes),
     }

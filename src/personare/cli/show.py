@@ -34,13 +34,13 @@ def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
 
 def _plain_lines(title: str, total: int) -> Callable[[int], None]:
     """Say how far it is every few seconds, one line each."""
-    done, said = 0, time.monotonic()
+    done, printed = 0, time.monotonic()
 
     def tick(steps: int) -> None:
-        nonlocal done, said
+        nonlocal done, printed
         done += steps
-        if time.monotonic() - said > QUIET_SECONDS:
-            said = time.monotonic()
+        if time.monotonic() - printed > QUIET_SECONDS:
+            printed = time.monotonic()
             sys.stderr.write(f"{title}: {done}/{total}\n")
 
     return tick
@@ -87,7 +87,7 @@ def failures(rows: Sequence[tuple[str, str]], *, most: int = 10) -> None:
         sys.stderr.write(f"failed: ... and {len(rows) - most} more\n")
 
 
-def problems(found: Sequence[Problem]) -> None:
+def problems(of_corpus: Sequence[Problem]) -> None:
     """Print what is wrong with a corpus on stderr, one line per kind of problem."""
-    for problem in found:
+    for problem in of_corpus:
         sys.stderr.write(f"problem: {problem.line}\n")

@@ -174,7 +174,8 @@ def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int
 
 def _tell(ran: Ran) -> None:
     """Print what was found, what failed and whether the bounds are kept."""
-    from personare.reports.summary import method_verdicts, other_rows, summary_rows
+    from personare.reports.summary import other_rows, summary_rows
+    from personare.reports.verdicts import method_verdicts
 
     outcome = ran.outcome
     for title, (head, rows) in {
@@ -183,8 +184,8 @@ def _tell(ran: Ran) -> None:
     }.items():
         if rows:
             show.table(title, head, rows)
-    for sentence in method_verdicts(outcome.findings):
-        typer.echo(sentence)
+    for statement in method_verdicts(outcome.findings):
+        typer.echo(statement.sentence)
     show.failures([(f"{stage}: {item}", why) for stage, item, why in outcome.failures])
     typer.echo(f"stages: {ran.stages}, done now: {ran.executed}, failures: {len(outcome.failures)}")
     for verdict in outcome.verdicts:

@@ -1,6 +1,6 @@
 """Reading other people's score files: who was compared with whom, how alike they seemed, and what was true.
 
-Known kinds, told apart by what stands in the file:
+Known kinds, distinguished by what stands in the file:
 
 * Kaldi text ``enroll test score``, with a trials key ``enroll test target|nontarget`` beside it
 * text ``enroll test score target|nontarget`` or just ``score target|nontarget`` (columns in any sensible order)
@@ -30,8 +30,8 @@ LABELS = {"target": True, "nontarget": False, "non-target": False, "impostor": F
 
 
 @dataclass(frozen=True, eq=False)
-class TrialScores:
-    """The scores of one file: targets [t], nontargets [n], and the enrolled speaker of each where the file tells."""
+class ScoreLists:
+    """The scores of one file: targets [t], nontargets [n], and the enrolled speaker of each where the file says."""
 
     name: str
     targets: NDArray[np.float64]
@@ -40,7 +40,7 @@ class TrialScores:
     nontarget_speakers: NDArray[Any] | None
 
 
-def read_scores(path: Path, *, key: Path | None = None) -> TrialScores:
+def read_scores(path: Path, *, key: Path | None = None) -> ScoreLists:
     """Read a score file of any known kind; ``key`` is the trials file that says which trials are targets."""
     if not path.is_file():
         raise TableError(f"{path}: no such file")
@@ -123,7 +123,7 @@ def _from_arrays(path: Path) -> pl.DataFrame:
 def _with_key(frame: pl.DataFrame, path: Path, key: Path) -> pl.DataFrame:
     """Give each score the truth of its trial; scores without trial and trials without score are errors."""
     if "target" in frame.columns:
-        raise TableError(f"{path}: tells itself which trials are targets; leave --key out")
+        raise TableError(f"{path}: says itself which trials are targets; leave --key out")
     if not {"enroll", "test"} <= set(frame.columns):
         raise TableError(f"{path}: without enroll and test the key {key} cannot be used")
     if not key.is_file():
@@ -192,10 +192,10 @@ def _some(trials: pl.DataFrame, what: str) -> str:
     return f"{len(trials)} {what} (first: '{trials['enroll'][0]} {trials['test'][0]}')"
 
 
-def _split(frame: pl.DataFrame, path: Path) -> TrialScores:
+def _split(frame: pl.DataFrame, path: Path) -> ScoreLists:
     target, score = frame["target"].to_numpy(), frame["score"].to_numpy()
     speakers = frame["enroll"].cast(pl.String).to_numpy() if "enroll" in frame.columns else None
-    return TrialScores(
+    return ScoreLists(
         name=path.stem,
         targets=score[target],
         nontargets=score[~target],

@@ -85,13 +85,13 @@ def _method(way: Hiding) -> dict[str, Any]:
     if way.kind == "vectors":
         return declared(PSEUDOSPEAKERS.load(name)) | {"fingerprint": _digest(name, parameters, {})}
     files = models_of(name, parameters)
-    found: dict[str, Any] = declared(ANONYMIZERS.load(name))
+    described: dict[str, Any] = declared(ANONYMIZERS.load(name))
     generator = parameters.get("generator")
     if isinstance(generator, str) and generator in PSEUDOSPEAKERS.names():
-        papers = [found["paper"], declared(PSEUDOSPEAKERS.load(generator))["paper"]]
-        found["paper"] = "; ".join(dict.fromkeys(paper for paper in papers if paper))
+        papers = [described["paper"], declared(PSEUDOSPEAKERS.load(generator))["paper"]]
+        described["paper"] = "; ".join(dict.fromkeys(paper for paper in papers if paper))
     own = getattr(anonymizer(name, **parameters), "fingerprint", None)
-    return found | {"fingerprint": str(own or _digest(name, parameters, files)), "files": files}
+    return described | {"fingerprint": str(own or _digest(name, parameters, files)), "files": files}
 
 
 def _digest(name: str, parameters: Mapping[str, Any], files: Mapping[str, str]) -> str:
@@ -115,7 +115,7 @@ def _listener(label: str, choice: ListenerChoice) -> dict[str, str]:
     catalog = COMPARISONS if kind in COMPARISONS.builtin else LISTENERS
     try:
         exact = Ear(label, choice).fingerprint() if kind != "ctc" or ":" in choice.listener else "trained by the study"
-    except PersonareError as error:  # an extra that is missing here is a failure of its stage, said there
+    except PersonareError as error:  # an extra that is missing here is a failure of its stage
         exact = f"unknown ({error})"
     return declared(catalog.load(kind)) | {"fingerprint": exact}
 

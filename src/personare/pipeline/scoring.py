@@ -11,7 +11,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.seeding import Key, rng_for
-from personare.corpora.score_files import TrialScores, read_scores
+from personare.corpora.score_files import ScoreLists, read_scores
 from personare.metrics.privacy.summary import ScoreSummary, score_summary
 from personare.metrics.privacy.zebra import tag
 from personare.reports.score_plots import ScorePicture, score_picture
@@ -25,21 +25,21 @@ class ScoredFile:
     """One score file, read and measured; ``notes`` say what a reader must know about the numbers."""
 
     path: Path
-    scores: TrialScores
+    scores: ScoreLists
     summary: ScoreSummary
     notes: tuple[str, ...]
 
     def as_row(self) -> dict[str, Any]:
         """Flatten for JSON."""
-        found = self.summary
+        summary = self.summary
         return {
             "file": str(self.path),
-            "targets": found.targets,
-            "nontargets": found.nontargets,
-            "tag": found.tag,
+            "targets": summary.targets,
+            "nontargets": summary.nontargets,
+            "tag": summary.tag,
             "tag_interval": self.tag_interval,
-            "log10_l_maximum": found.log10_l_maximum,
-            "findings": [finding.as_row() for finding in found.findings],
+            "log10_l_maximum": summary.log10_l_maximum,
+            "findings": [finding.as_row() for finding in summary.findings],
             "notes": list(self.notes),
         }
 
@@ -72,11 +72,11 @@ def score_file(path: Path, *, key: Path | None, seed: int, resamples: int, dcf_p
     return ScoredFile(path, scores, summary, ("one enrolled speaker: no interval can be given",) if alone else ())
 
 
-def _by_trial(scores: TrialScores, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
+def _by_trial(scores: ScoreLists, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
     """Redraw trials instead of speakers, in at most 500 random groups so that millions of trials stay quick."""
     trials = len(scores.targets) + len(scores.nontargets)
     groups = [rng.permutation(np.arange(len(s)) % min(GROUPS, trials)) for s in (scores.targets, scores.nontargets)]
-    found = score_summary(
+    summary = score_summary(
         scores.targets,
         scores.nontargets,
         target_speakers=groups[0],
@@ -85,8 +85,8 @@ def _by_trial(scores: TrialScores, rng: np.random.Generator, resamples: int, dcf
         resamples=resamples,
         dcf_prior=dcf_prior,
     )
-    findings = tuple(replace(f, estimate=replace(f.estimate, n=trials)) for f in found.findings)
-    return replace(found, findings=findings)
+    findings = tuple(replace(f, estimate=replace(f.estimate, n=trials)) for f in summary.findings)
+    return replace(summary, findings=findings)
 
 
 def picture_names(paths: Sequence[Path]) -> list[str]:
@@ -100,6 +100,6 @@ def picture_names(paths: Sequence[Path]) -> list[str]:
     return [f"{n}-{names[:i].count(n) + 1}" if names.count(n) > 1 else n for i, n in enumerate(names)]
 
 
-def picture(found: ScoredFile, name: str) -> ScorePicture:
+def picture(file: ScoredFile, name: str) -> ScorePicture:
     """Gather what the pictures of one file show."""
-    return score_picture(found.scores.targets, found.scores.nontargets, name)
+    return score_picture(file.scores.targets, file.scores.nontargets, name)

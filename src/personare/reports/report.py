@@ -14,13 +14,13 @@ from personare.reports.latex import as_latex
 from personare.reports.markdown import as_markdown
 from personare.reports.page import Page, distinct, render, save_figures
 from personare.reports.run import ORIGINAL, Run, read_run
+from personare.reports.sections.attack_bars import attack_bars_section
 from personare.reports.sections.choosing import SeriesColours, values
 from personare.reports.sections.criteria import criteria_section
-from personare.reports.sections.definitions import definitions_section, numbers_section
-from personare.reports.sections.detection import detection_section
+from personare.reports.sections.definitions import definitions_section, numbers_section, unmeasured_section
 from personare.reports.sections.disclosure import disclosure_section, score_pictures
 from personare.reports.sections.environment import environment_section
-from personare.reports.sections.failures import failures_section, unmeasured_section
+from personare.reports.sections.failures import failures_section
 from personare.reports.sections.gallery_sizes import gallery_section
 from personare.reports.sections.gate import gate_section
 from personare.reports.sections.overview import overview_section
@@ -64,7 +64,7 @@ def page_of_run(run: Run, *, names: bool = False, sounds: SoundChoice = "anonymi
         criteria_section(run),
         tradeoff_section(run, colours),
         gallery_section(run, colours),
-        detection_section(run, colours),
+        attack_bars_section(run, colours),
         disclosure_section(run, colours, pictures),
         similarity_section(run, colours),
         ranks_section(run, colours),

@@ -1,4 +1,4 @@
-"""What fits a terminal: a row per attacker with EER and linkability, the strongest marked, a verdict per method."""
+"""What fits a terminal: a row per attacker with EER and linkability, the strongest marked, and all other metrics."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from personare.reports.sections.choosing import (
     utterances,
     values,
 )
-from personare.reports.verdicts import evidence, method_sentence, verdict
+from personare.reports.verdicts import evidence, verdict
 
 MARK = "*"
 HEAD = [f"attacker\n({MARK} strongest)", "L", "EER\n[95 %]", "chance", "linkability\n[95 %]", "N", "chance", "verdict"]
 COLUMNS = ("eer", "linkability")
-NO_PROTECTION = "no protection"
+UNPROTECTED = "unprotected"
 
 
 def summary_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:
@@ -49,9 +49,11 @@ def _method_rows(findings: Sequence[Finding]) -> list[list[str]]:
     for (who, _), group in groups(findings, "attacker", "L").items():
         original = any(is_original(f) for f in group)
         mark = f" {MARK}" if any(f is best for f in group) else ""
-        cells = [str(utterances(group[0])), *_cells(group), NO_PROTECTION if original else verdict(evidence(group))]
+        cells = [str(utterances(group[0])), *_cells(group), UNPROTECTED if original else verdict(evidence(group))]
         key = tuple(cells) if original else (who, *cells)
-        name = ORIGINAL if original and (key in rows or who == ORIGINAL) else f"{who}{mark}"
+        name = f"{who}{mark}"
+        if original:  # one row for all attackers with the same result on it
+            name = ORIGINAL if key in rows or who == ORIGINAL else f"{ORIGINAL} ({who})"
         rows[key] = [name, *cells]
     return list(rows.values())
 
@@ -73,16 +75,6 @@ def strongest_attack(findings: Sequence[Finding]) -> Finding | None:
     """Give the attack that links most, of all attackers and lengths; by EER where nobody linked."""
     by_metric = [[f for f in findings if f.metric.name == name] for name in ("linkability", "eer")]
     return next((best for group in by_metric if (best := strongest(group)) is not None), None)
-
-
-def method_verdicts(findings: Iterable[Finding]) -> list[str]:
-    """Say the verdict on every method in one sentence, over all attackers and all privacy metrics."""
-    every = list(findings)
-    several = len(values(every, "corpus")) > 1
-    return [
-        f"{f'On {corpus}: ' if several else ''}{method_sentence(method, group)}"
-        for (corpus, method), group in groups(evidence(every), "corpus", "anonymizer").items()
-    ]
 
 
 def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:

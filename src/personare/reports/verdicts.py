@@ -22,7 +22,7 @@ EVIDENCE = {
     "linkability": "linking",
     "singling_out": "singling out",
     "risk_over_control": "inference",
-    "eer": "telling same from different speakers (EER)",
+    "eer": "verification (EER)",
     "dsys": "linking by scores (D_sys)",
     "rank_link_p50": "ranking (linkability)",
     "rank_single_p50": "ranking (singling out)",
@@ -83,8 +83,19 @@ def verdict(findings: Sequence[Finding]) -> Outcome:
     return "below chance" if outcomes == {"below chance"} else "not shown"
 
 
+def method_verdicts(findings: Iterable[Finding]) -> list[Statement]:
+    """Give the verdict on every method in one sentence, over all attackers and all privacy metrics."""
+    every = evidence(findings)
+    several = len({f.conditions.get("corpus") for f in every}) > 1
+    return [
+        Statement(f"{f'On {corpus}: ' if several else ''}{method_sentence(method, group)}", TONES[verdict(group)])
+        for (corpus, method), group in groups(every, "corpus", "anonymizer").items()
+    ]
+
+
 def method_sentence(method: str, findings: Sequence[Finding]) -> str:
     """Sum up all attacks on one method; ``findings`` are its ``evidence``."""
+    findings = sorted(findings, key=lambda f: list(EVIDENCE).index(f.metric.name))
     kinds = list(dict.fromkeys(EVIDENCE[f.metric.name] for f in findings))
     better = [f for f in findings if outcome(f) == "exposed"]
     below = [f for f in findings if outcome(f) == "below chance"]
@@ -110,15 +121,15 @@ def method_sentence(method: str, findings: Sequence[Finding]) -> str:
 
 
 def against_chance(finding: Finding) -> str:
-    """End a sentence with the guesser's level and what the interval says about it."""
+    """End a sentence with the guesser's level; what the interval shows is the statement's tone, or said here."""
     if finding.chance_level is None:
         return "No chance level is known for it."
     control = finding.metric.name == "risk_over_control"
     guess = "doing no better than on other people would be" if control else "guessing would give"
     ending = {
-        "exposed": ": better than guessing.",
-        "not shown": ": not shown to be better than guessing.",
-        "below chance": ": below chance, worse than guessing.",
+        "exposed": ".",
+        "not shown": ".",
+        "below chance": ": below chance, I do worse than guessing.",
         "undecided": ", but there are too few speakers for an interval: whether I do better is not known.",
     }
     return f"{guess} {finding.chance_text}{ending[outcome(finding)]}"
@@ -153,7 +164,7 @@ def risk_statement(finding: Finding) -> Statement:
     >>> print(risk_statement(Finding(card, Estimate(0.45, 0.3, 0.6, 20), where, chance=0.05)).sentence)
     ... # doctest: +NORMALIZE_WHITESPACE
     mcadams: “I know the method, not the key, and anonymize the voices I know in the same way. From one utterance I pick
-    the right person out of 20 in 45.0 % [30.0, 60.0] of cases; guessing would give 5.0 %: better than guessing.”
+    the right person out of 20 in 45.0 % [30.0, 60.0] of cases; guessing would give 5.0 %.”
     """
     c = finding.conditions
     method, level = str(c.get("anonymizer", "")), str(c.get("knowledge", c.get("attacker", "")))

@@ -1,6 +1,8 @@
-"""How every number is defined, with its source, and the list of all findings."""
+"""How every number is defined, with its source; the list of all findings, and of what was not measured."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from personare.core.findings import MetricCard
 from personare.metrics.literature import REFERENCES, keys_in
@@ -37,3 +39,10 @@ def numbers_section(run: Run) -> Section:
     if not run.findings:
         return Section("numbers", "Every number", [Notice("Nothing was measured.")])
     return Section("numbers", "Every number", [findings_table(run.findings, name="findings", caption="All findings")])
+
+
+def unmeasured_section(sections: Sequence[Section]) -> Section:
+    """Say in one line what this run did not measure, for those who look for it."""
+    missing = list(dict.fromkeys(name for section in sections for name in section.unmeasured))
+    line = Paragraph(f"Not measured in this run: {'; '.join(missing)}.", soft=True)
+    return Section("unmeasured", "What is not in this report", [line] if missing else [])

@@ -11,7 +11,7 @@ from personare.reports.run import Run
 TITLE = "To repeat it"
 REPEAT = (
     "The study file lies in the run folder as study.yaml; personare study run gives the same findings from it. The "
-    "keys of a study come from its seed: its sounds are for measuring and not for release."
+    "keys of a study come from its seed: what it anonymizes itself is for measuring and not for release."
 )
 FAMILIES = {"methods": "method", "embedders": "embedder", "scorers": "scorer", "listeners": "listener"}
 
@@ -30,7 +30,8 @@ def environment_section(run: Run) -> Section:
             described = description_of(run, family, name)
             if described["fingerprint"]:
                 entries[f"{title} {name}"] = described["fingerprint"]
-    return Section("environment", TITLE, [Facts(entries), Paragraph(REPEAT, soft=True)])
+    repeat = [Paragraph(REPEAT, soft=True)] if (run.folder / "study.yaml").is_file() else []
+    return Section("environment", TITLE, [Facts(entries), *repeat])
 
 
 def description_of(run: Run, family: str, name: str) -> Mapping[str, str]:

@@ -35,10 +35,3 @@ def _reasons(failures: Sequence[tuple[str, str, str]]) -> ReportTable:
     more = "" if len(reasons) <= MOST_REASONS else f", the {MOST_REASONS} most frequent"
     caption = f"Failures by stage and reason{more}; failures.tsv in the run folder names every item"
     return ReportTable("failures", caption, ["stage", "why", "failures"], rows, numbers=(2,))
-
-
-def unmeasured_section(sections: Sequence[Section]) -> Section:
-    """Say in one line what this run did not measure, for those who look for it."""
-    missing = list(dict.fromkeys(name for section in sections for name in section.unmeasured))
-    line = Paragraph(f"Not measured in this run: {'; '.join(missing)}.", soft=True)
-    return Section("unmeasured", "What is not in this report", [line] if missing else [])

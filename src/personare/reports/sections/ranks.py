@@ -34,16 +34,18 @@ def ranks_section(run: Run, colours: SeriesColours) -> Section:
 
 def _table(ranks: Sequence[Finding]) -> ReportTable:
     rows, several = [], len(values(ranks, "corpus")) > 1
+    columns = [name for name in COLUMNS if any(f.metric.name == f"rank_{name}" for f in ranks)]
     for (corpus, method, who), group in groups(ranks, "corpus", "anonymizer", "attacker").items():
         by_name = {f.metric.name.removeprefix("rank_"): f for f in group}
         where = f" on {corpus}" if several else ""
-        cells = [by_name[k].text if k in by_name else "-" for k in COLUMNS]
-        chance = {k.rpartition("_")[2]: by_name[k].chance_text for k in COLUMNS if k in by_name}
-        guessing = ", ".join(f"{percentile} {text}" for percentile, text in chance.items())
+        cells = [by_name[k].text if k in by_name else "-" for k in columns]
+        chance = {k.rpartition("_")[2]: by_name[k].chance_text for k in columns if k in by_name}
+        guessing = "\n".join(f"{percentile} {text}" for percentile, text in chance.items())
         people = str(group[0].conditions.get("N", "-"))
         rows.append([f"{method_label(method)}{where}", who, people, *cells, guessing])
-    titles = [f"{VARIANTS[variant]} {percentile}" for variant, percentile in (k.split("_") for k in COLUMNS)]
-    return ReportTable("ranks", CAPTION, ["method", "attacker", "N", *titles, "guessing"], rows, numbers=range(2, 8))
+    titles = [f"{VARIANTS[variant]} {percentile}" for variant, percentile in (k.split("_") for k in columns)]
+    head = ["method", "attacker", "N", *titles, "guessing"]
+    return ReportTable("ranks", CAPTION, head, rows, numbers=range(2, len(head)))
 
 
 def _figures(run: Run, ranks: Sequence[Finding], colours: SeriesColours) -> list[Figure]:

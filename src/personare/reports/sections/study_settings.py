@@ -65,7 +65,8 @@ def _methods(run: Run) -> ReportTable:
             rows.append([label, "nothing is hidden: the row to compare with", "-", "-"])
             continue
         name = str(c.get("method") or c.get("generator") or label)
-        settings = [f"{key} = {_setting(value)}" for key, value in c.items() if key != "method"]
+        settings = [f"{key} = {_setting(value)}" for key, value in c.items() if key not in ("method", "given")]
+        settings += ["speech anonymized before"] if "given" in c else []
         described = description_of(run, "methods", label)
         text = ": ".join(part for part in (name, described["description"]) if part)
         rows.append([label, text, ", ".join(settings) or "as shipped", described["paper"] or "-"])

@@ -16,8 +16,8 @@ from personare.reports.sections.choosing import (
     strongest,
     values,
 )
-from personare.reports.summary import COLUMNS, method_verdicts, summary_rows
-from personare.reports.verdicts import risk_statement
+from personare.reports.summary import COLUMNS, summary_rows
+from personare.reports.verdicts import method_verdicts, risk_statement
 
 RISKS = ("linkability", "singling_out", "risk_over_control", "eer")
 TITLE = "What an attacker could say"
@@ -34,12 +34,14 @@ def verdict_section(run: Run) -> Section:
     if not risks:
         nothing = Notice("No attack was made, so nothing is known about risks.")
         return Section("verdict", TITLE, [nothing], ["attacks on the voices"])
-    blocks: list[Block] = [Paragraph(sentence) for sentence in method_verdicts(run.findings)]
+    verdicts = method_verdicts(run.findings)
+    blocks: list[Block] = [Statements(verdicts)] if verdicts else []
     if any(f.metric.name in COLUMNS for f in risks):
         head, rows = summary_rows(run.findings)
         first = head.index("L")
         table = ReportTable("attackers-table", "Every attacker", head, rows, range(first, len(head) - 1))
         blocks += [table, Paragraph(READING, soft=True)]
+    blocks.append(Paragraph("The worst of it, as the attacker would say it:"))
     worst = [f for group in _by_metric(protected(risks)) if (f := strongest(group)) is not None]
     original = [f for group in _by_metric(f for f in risks if is_original(f)) if (f := strongest(group)) is not None]
     shown = [*worst, *original[:1]]
@@ -56,12 +58,13 @@ def verdict_section(run: Run) -> Section:
 
 
 def _by_metric(findings: Iterable[Finding], *names: str) -> list[list[Finding]]:
-    """Put findings on the same method, of the same metric and conditions together."""
-    return [
+    """Put findings on the same method, of the same metric and conditions together; metrics in the order of RISKS."""
+    by_metric = [
         [f for f in group if f.metric.name == metric]
         for group in groups(findings, "corpus", "anonymizer", *names).values()
-        for metric in dict.fromkeys(f.metric.name for f in group)
+        for metric in RISKS
     ]
+    return [group for group in by_metric if group]
 
 
 def _statement(finding: Finding, run: Run) -> Statement:
