@@ -10,7 +10,7 @@ from personare.core.text import number_text
 
 if TYPE_CHECKING:
     from personare.core.findings import Finding
-    from personare.pipeline.legal_curves import LegalCurves, Risk
+    from personare.pipeline.curves import RiskCurves, SpeakerRisk
 
 HEAD = ("attacker", "L", "N", "risk [95 % interval]", "guessing", "speakers", "verdict")
 
@@ -34,7 +34,7 @@ def verdict(finding: Finding) -> str:
     return outcome(finding)
 
 
-def risk_lines(risks: Sequence[Risk], who: int) -> Iterator[str]:
+def risk_lines(risks: Sequence[SpeakerRisk], who: int) -> Iterator[str]:
     """Name the speakers at the greatest risk, the worst first."""
     for risk in risks if who else ():
         worst = sorted(risk.speakers.items(), key=lambda pair: (-pair[1], pair[0]))[:who]
@@ -42,7 +42,7 @@ def risk_lines(risks: Sequence[Risk], who: int) -> Iterator[str]:
         yield f"{risk.attacker}, L = {risk.length}, N = {risk.people}: greatest risk {names}"
 
 
-def as_document(curves: LegalCurves) -> dict[str, Any]:
+def as_document(curves: RiskCurves) -> dict[str, Any]:
     """Put findings, notes and every speaker's risk into one JSON document."""
     return {
         "findings": [f.as_row() for f in curves.findings],

@@ -50,18 +50,28 @@ def listen(
     """
     import json
 
+    import polars as pl
+
+    from personare.corpora import read_corpus
     from personare.engine import engine_for
     from personare.listeners import listener
     from personare.pipeline import listen as study
+    from personare.pipeline.given import pair_given
     from personare.pipeline.listening import ListenWork
-    from personare.pipeline.old_evaluate import read_pair
+    from personare.pipeline.recipe import read_recipe
+    from personare.pipeline.resolve import GivenFolder
 
     feeling: Any = None
     if affect is not None:
         feeling = listener("affect", model=affect, outputs=_names(outputs), classes=classes)
     work = ListenWork(_names(measures), _names(recognizers), tracker, remember, feeling)
     work.check()
-    pairs, recipe, _ = read_pair(original, anonymized, key)
+    recipe, frame = read_recipe(anonymized), read_corpus(original).corpus.frame
+    speech = pair_given(frame, GivenFolder(anonymized, key), recipe)
+    files = [str(speech.files[u]) if u in speech.files else None for u in frame["utterance"]]
+    frame = frame.with_columns(pl.Series("anonymized", files, dtype=pl.String))
+    missing = frame.filter(pl.col("anonymized").is_null())["utterance"].to_list()
+    pairs = study.Pairs(frame.drop_nulls("anonymized"), tuple(missing))
     pairs, told = _guessed(pairs, jobs) if guess else (pairs, [])
     with show.progress("listening", len(pairs.frame)) as tick:
         found = study.listen(pairs, work, engine=engine_for(jobs), seed=seed, by=by, labels=labels, watch=tick)

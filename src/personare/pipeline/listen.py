@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from personare.core.errors import CorpusError, did_you_mean
 from personare.core.findings import Finding
 from personare.core.seeding import Key, rng_for
@@ -25,9 +27,18 @@ from personare.pipeline.jobs.guess_attributes import labels_of
 from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
 from personare.pipeline.listening_together import ListenTogether, in_batches
 from personare.pipeline.measures import feelings
-from personare.pipeline.pairing import Pairs
 
 Row = tuple[SoundPair, HeardPair]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Originals with their anonymized audio (column ``anonymized``), and utterances that have none."""
+
+    frame: pl.DataFrame
+    missing: tuple[str, ...]
+
+
 SHOWN_ELSEWHERE = {"speech", "frames", "by", "of", "reference", "words", "letters", "S", "D", "I", "classes"}
 
 

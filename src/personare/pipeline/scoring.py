@@ -11,13 +11,15 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.seeding import Key, rng_for
-from personare.corpora.score_files import ScoreLists, read_scores
+from personare.corpora.score_files import FileScores, read_scores
+from personare.metrics.privacy.chance import Identities
 from personare.metrics.privacy.summary import ScoreSummary, score_summary
 from personare.metrics.privacy.zebra import tag
 from personare.reports.score_plots import ScorePicture, score_picture
 
 GROUPS = 500
 NO_SPEAKERS = "no speakers in this file: intervals redraw trials, and are too narrow where a speaker has several trials"
+ENROLLED_REDRAWN = "this file does not tell who speaks in every recording: intervals redraw the enrolled speakers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,21 +27,21 @@ class ScoredFile:
     """One score file, read and measured; ``notes`` say what a reader must know about the numbers."""
 
     path: Path
-    scores: ScoreLists
+    scores: FileScores
     summary: ScoreSummary
     notes: tuple[str, ...]
 
     def as_row(self) -> dict[str, Any]:
         """Flatten for JSON."""
-        summary = self.summary
+        found = self.summary
         return {
             "file": str(self.path),
-            "targets": summary.targets,
-            "nontargets": summary.nontargets,
-            "tag": summary.tag,
+            "targets": found.targets,
+            "nontargets": found.nontargets,
+            "tag": found.tag,
             "tag_interval": self.tag_interval,
-            "log10_l_maximum": summary.log10_l_maximum,
-            "findings": [finding.as_row() for finding in summary.findings],
+            "log10_l_maximum": found.log10_l_maximum,
+            "findings": [finding.as_row() for finding in found.findings],
             "notes": list(self.notes),
         }
 
@@ -55,28 +57,33 @@ def score_file(path: Path, *, key: Path | None, seed: int, resamples: int, dcf_p
     scores = read_scores(path, key=key)
     rng = rng_for(Key.from_seed(seed), "score")
     try:
-        if scores.target_speakers is None or scores.nontarget_speakers is None:
+        if scores.target_enrolled is None or scores.nontarget_enrolled is None:
             return ScoredFile(path, scores, _by_trial(scores, rng, resamples, dcf_prior), (NO_SPEAKERS,))
+        tested = scores.nontarget_tested
+        redrawn = tested if tested is not None and scores.tested_known else scores.nontarget_enrolled
+        identities = None if tested is None else Identities(scores.target_enrolled, tested, scores.nontarget_enrolled)
         summary = score_summary(
             scores.targets,
             scores.nontargets,
-            target_speakers=scores.target_speakers,
-            nontarget_speakers=scores.nontarget_speakers,
+            target_speakers=scores.target_enrolled,
+            nontarget_speakers=redrawn,
+            identities=identities,
             rng=rng,
             resamples=resamples,
             dcf_prior=dcf_prior,
         )
     except MetricError as error:
         raise MetricError(f"{path}: {error}") from None
-    alone = len(np.unique(np.append(scores.target_speakers, scores.nontarget_speakers))) == 1
-    return ScoredFile(path, scores, summary, ("one enrolled speaker: no interval can be given",) if alone else ())
+    if len(np.unique(np.append(scores.target_enrolled, redrawn))) == 1:
+        return ScoredFile(path, scores, summary, ("one enrolled speaker: no interval can be given",))
+    return ScoredFile(path, scores, summary, () if scores.tested_known else (ENROLLED_REDRAWN,))
 
 
-def _by_trial(scores: ScoreLists, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
+def _by_trial(scores: FileScores, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
     """Redraw trials instead of speakers, in at most 500 random groups so that millions of trials stay quick."""
     trials = len(scores.targets) + len(scores.nontargets)
     groups = [rng.permutation(np.arange(len(s)) % min(GROUPS, trials)) for s in (scores.targets, scores.nontargets)]
-    summary = score_summary(
+    found = score_summary(
         scores.targets,
         scores.nontargets,
         target_speakers=groups[0],
@@ -85,8 +92,8 @@ def _by_trial(scores: ScoreLists, rng: np.random.Generator, resamples: int, dcf_
         resamples=resamples,
         dcf_prior=dcf_prior,
     )
-    findings = tuple(replace(f, estimate=replace(f.estimate, n=trials)) for f in summary.findings)
-    return replace(summary, findings=findings)
+    findings = tuple(replace(f, estimate=replace(f.estimate, n=trials)) for f in found.findings)
+    return replace(found, findings=findings)
 
 
 def picture_names(paths: Sequence[Path]) -> list[str]:
@@ -100,6 +107,6 @@ def picture_names(paths: Sequence[Path]) -> list[str]:
     return [f"{n}-{names[:i].count(n) + 1}" if names.count(n) > 1 else n for i, n in enumerate(names)]
 
 
-def picture(file: ScoredFile, name: str) -> ScorePicture:
+def picture(found: ScoredFile, name: str) -> ScorePicture:
     """Gather what the pictures of one file show."""
-    return score_picture(file.scores.targets, file.scores.nontargets, name)
+    return score_picture(found.scores.targets, found.scores.nontargets, name)

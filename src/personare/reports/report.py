@@ -78,10 +78,10 @@ def page_of_run(run: Run, *, names: bool = False, sounds: SoundChoice = "anonymi
         environment_section(run),
     ]
     shown = [section for section in (*sections, unmeasured_section(sections)) if section.blocks]
-    return Page(run.title, _subtitle(run), distinct(shown), run.findings)
+    return Page(run.title, subtitle(run), distinct(shown), run.findings)
 
 
-def _subtitle(run: Run) -> str:
+def subtitle(run: Run) -> str:
     """Say in one line what was compared."""
     methods = [name for name in values(run.findings, "anonymizer") if name != ORIGINAL]
     attackers, listeners = values(run.findings, "attacker"), values(run.findings, "listener")

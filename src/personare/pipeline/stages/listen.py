@@ -25,11 +25,10 @@ from personare.listeners.affect import Affect
 from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
 from personare.pipeline.listening_together import ListenTogether, in_batches
 from personare.pipeline.speech import content_of
-from personare.pipeline.stages.anonymize import HideJob
-from personare.pipeline.stages.train import TeachJob
+from personare.pipeline.stages.anonymize import AnonymizedSpeech
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study import ListenerChoice
-from personare.pipeline.wishes import kind_of
 
 HEARD = "heard.jsonl"
 NOT_HEARD = "was not heard"
@@ -42,12 +41,12 @@ class Ear:
 
     label: str
     choice: ListenerChoice
-    taught: TeachJob | None = None
+    taught: TrainJob | None = None
 
     @property
     def measure(self) -> str:
         """The measure of ``personare listen`` that this ear serves."""
-        kind = kind_of(self.choice)
+        kind = self.choice.listener.partition(":")[0]
         if kind in ("moonshine", "whisper", "ctc"):
             return "words"
         return "pitch" if kind in ("pitch", "pitch-swift") else kind
@@ -95,7 +94,7 @@ class ListenJob:
     label: str
     frame: pl.DataFrame
     ear: Ear
-    hidden: HideJob | None = None
+    hidden: AnonymizedSpeech | None = None
 
     @cached_property
     def stage(self) -> Stage:
