@@ -26,7 +26,7 @@ from personare.core.audio import Audio, read_mono, write
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
 from personare.engine import Serial
-from personare.pipeline.listen import Listening, listen
+from personare.pipeline.listen import Listening, Pairs, listen
 from personare.pipeline.listening import USUAL, ListenWork
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
@@ -58,7 +58,7 @@ def heard(frame: pl.DataFrame, change: Callable[[Audio, str], Audio], folder: Pa
         place = folder / f"{row['utterance']}.wav"
         write(place, change(read_mono(Path(row["audio"])), row["speaker"]), encoding="float32")
         places.append(str(place))
-    return listen(Pairs(frame.with_columns(pl.Series("anonymized", places)), (), 0), work, engine=Serial())
+    return listen(Pairs(frame.with_columns(pl.Series("anonymized", places)), ()), work, engine=Serial())
 
 
 def main(corpus: Path, per_speaker: int, measures: tuple[str, ...]) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from personare.pipeline.pairing import Pairs
 from typer.testing import CliRunner
 
 from conftest import hum
@@ -20,7 +19,7 @@ from personare.core.tables import Corpus
 from personare.engine import Serial
 from personare.listeners.affect import Affect, fit_affect, fit_affect_classes
 from personare.listeners.memory import forget, remembered, remembered_each
-from personare.pipeline.listen import as_json, listen, table_rows
+from personare.pipeline.listen import Pairs, as_json, listen, table_rows
 from personare.pipeline.listening import ListenWork, SoundPair
 from personare.pipeline.listening_together import ListenTogether, in_batches
 
@@ -36,7 +35,7 @@ def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pairs_of(folder: Path, *, anonymized: str = "audio", missing: tuple[str, ...] = ()) -> Pairs:
     frame = Corpus.load(folder / "manifest.parquet").frame
-    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing, 0)
+    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing)
 
 
 def named(findings: tuple[Finding, ...], name: str) -> Finding:
@@ -59,7 +58,7 @@ def test_failures_are_counted_and_named(small_corpus: Path) -> None:
     write(silent, Audio(np.zeros(12_800, np.float32), 16_000))
     (small_corpus / "text.wav").write_text("not audio")
     audio = [str(silent), str(small_corpus / "text.wav"), *pairs.frame["anonymized"].to_list()[2:]]
-    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing, 0)
+    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing)
     found = listen(broken, ListenWork(("stoi", "pitch")), engine=Serial())
     assert named(found.findings, "stoi").failed == 3
     assert named(found.findings, "f0_spearman").failed == 3
@@ -78,7 +77,7 @@ def test_the_same_seed_gives_the_same_intervals(small_corpus: Path) -> None:
         write(Path(path).with_suffix(".n.wav"), Audio((sound.samples + noise).astype(np.float32), 16_000))
     changed = noisy.frame.with_columns(pl.col("audio").str.replace(".wav", ".n.wav", literal=True).alias("anonymized"))
     found = [
-        listen(Pairs(changed, (), 0), ListenWork(("stoi",)), engine=Serial(), seed=seed).findings[0].estimate
+        listen(Pairs(changed, ()), ListenWork(("stoi",)), engine=Serial(), seed=seed).findings[0].estimate
         for seed in (1, 1, 2)
     ]
     assert found[0] == found[1]
@@ -96,11 +95,11 @@ def test_words_with_and_without_written_text(shared_folder: Path) -> None:
         pl.Series("audio", audio), pl.Series("anonymized", audio)
     )
     work = ListenWork(("words",))
-    written = listen(Pairs(frame, (), 0), work, engine=Serial()).findings
+    written = listen(Pairs(frame, ()), work, engine=Serial()).findings
     assert [f.conditions["speech"] for f in written] == ["original", "anonymized"]
     assert written[0].estimate.value == written[1].estimate.value < 0.3
     assert written[0].conditions["reference"] == "written"
-    (heard,) = listen(Pairs(frame.drop("text"), (), 0), work, engine=Serial()).findings
+    (heard,) = listen(Pairs(frame.drop("text"), ()), work, engine=Serial()).findings
     assert heard.estimate.value == 0
     assert heard.conditions["reference"] == "heard in the original"
 
@@ -144,7 +143,7 @@ def test_an_anonymized_file_at_another_rate_is_compared_all_the_same(small_corpu
     for row in pairs.frame.iter_rows(named=True):
         places.append(str(tmp_path / f"{row['utterance']}.wav"))
         write(Path(places[-1]), resample(read_mono(Path(row["audio"])), 44_100))
-    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), (), 0)
+    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), ())
     found = listen(other, ListenWork(("pitch", "pesq", "stoi", "estoi"), remember=False), engine=Serial())
     assert not found.failures
     values = {finding.metric.name: finding.estimate.value for finding in found.findings}
@@ -188,7 +187,7 @@ def test_the_command_prints_a_table_and_json(small_corpus: Path, tmp_path: Path)
 
 def test_one_speaker_has_no_interval(small_corpus: Path) -> None:
     pairs = pairs_of(small_corpus)
-    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), (), 0)
+    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), ())
     found = listen(alone, ListenWork(("stoi",)), engine=Serial())
     assert table_rows(found)[1][0][2].endswith(" [-]")
     assert as_json(found)["findings"][0]["low"] is None
@@ -227,12 +226,12 @@ def test_categories_are_counted_by_average_recall(small_corpus: Path, tmp_path: 
     (alone,) = listen(pairs, work, engine=Serial()).findings
     assert (alone.metric.name, alone.estimate.value, alone.chance) == ("uar", 1.0, 0.5)
     assert alone.conditions["reference"] == "heard in the original"
-    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), (), 0)
+    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), ())
     before, after = listen(noted, work, engine=Serial()).findings
     assert before.conditions == {"speech": "original", "reference": "noted", "classes": 2}
     assert before.estimate.value == after.estimate.value == 1.0
     swapped = noted.frame.with_columns(pl.col("anonymized").reverse())
-    assert listen(Pairs(swapped, (), 0), work, engine=Serial()).findings[1].estimate.value == 0.0
+    assert listen(Pairs(swapped, ()), work, engine=Serial()).findings[1].estimate.value == 0.0
     assert "100.0 %" in table_rows(listen(noted, work, engine=Serial()))[1][0][2]
 
 

@@ -15,16 +15,14 @@ from importlib import metadata
 from typing import Any
 
 from personare import __version__
-from personare.anonymizers import ANONYMIZERS
 from personare.attackers import EMBEDDERS, SCORERS
 from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import PersonareError
-from personare.core.fingerprint import fingerprint
+from personare.core.fingerprint import fingerprint, models_of
 from personare.listeners import COMPARISONS, LISTENERS
 from personare.pipeline.graph import Graph
 from personare.pipeline.measures.utility import kind_of
-from personare.pipeline.models import models_of
 from personare.pipeline.resolve import ResolvedAnonymizer
 from personare.pipeline.stages.listen import Ear
 from personare.pipeline.study import ListenerChoice
@@ -69,17 +67,15 @@ def declared(cls: type) -> dict[str, str]:
 
 def _method(way: ResolvedAnonymizer) -> dict[str, Any]:
     """Describe an anonymizer; the generator of its voices brings a paper of its own."""
-    if way.recipe is None:
+    if way.system is None:
         return {"description": UNKNOWN, "paper": "", "fingerprint": ""}
-    name, parameters = way.recipe.method, way.recipe.parameters
-    catalog = PSEUDOSPEAKERS if way.kind == "vectors" else ANONYMIZERS
-    described: dict[str, Any] = declared(catalog.load(name))
-    generator = parameters.get("generator")
+    built = way.system.build_generator() if way.kind == "vectors" else way.system.build()
+    described: dict[str, Any] = declared(type(built))
+    generator = way.system.parameters.get("generator")
     if isinstance(generator, str) and generator in PSEUDOSPEAKERS.names():
         papers = [described["paper"], declared(PSEUDOSPEAKERS.load(generator))["paper"]]
         described["paper"] = "; ".join(dict.fromkeys(paper for paper in papers if paper))
-    files = models_of(name, parameters) if way.kind == "sound" else {}
-    return described | {"fingerprint": fingerprint(catalog.make(name, **parameters)), "files": files}
+    return described | {"fingerprint": way.system.fingerprint, "files": models_of(built)}
 
 
 def _embedder(name: str) -> dict[str, str]:
