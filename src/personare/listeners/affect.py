@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class Affect:
     rate_hz : sample rate a network wants (its card says so).
     classes : whether a network's outputs are categories, the largest being what is heard; a ``.json`` model knows.
     """
+
+    paper: ClassVar[str] = ""
 
     model: Path
     outputs: tuple[str, ...] = ()

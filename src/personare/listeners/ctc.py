@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -42,6 +42,11 @@ class Ctc:
     folder : what ``train_recognizer`` wrote.
     window_s : longer speech is cut at quiet points.
     """
+
+    paper: ClassVar[str] = (
+        "Graves et al., Connectionist temporal classification, 2006; "
+        "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 4.1.4"
+    )
 
     folder: Path
     window_s: float = 20.0

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class Dnsmos:
     ----------
     threads : processor threads the model may use.
     """
+
+    paper: ClassVar[str] = "Reddy et al., DNSMOS P.835, 2022"
 
     threads: int = 1
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,10 @@ class Moonshine:
     rows : how many windows are written down together; changes the speed, not the words.
     threads : processor threads the model may use.
     """
+
+    paper: ClassVar[str] = (
+        "Jeffries et al., Moonshine: speech recognition for live transcription and voice commands, 2024"
+    )
 
     tokens_per_s: float = 6.5
     spare_tokens: int = 8

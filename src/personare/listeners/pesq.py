@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
@@ -20,6 +21,8 @@ SHORTEST_S = 0.25
 @dataclass(frozen=True)
 class Pesq:
     """Judge quality: a batch of (original, anonymized) in, one number each out; what PESQ cannot judge is an error."""
+
+    paper: ClassVar[str] = "ITU-T Recommendation P.862.2, 2007"
 
     fingerprint = "pesq-wb"
 

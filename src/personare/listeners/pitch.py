@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class WorldPitch:
     lowest_hz, highest_hz : range of pitch that is looked for (75 to 500 Hz is VoicePrivacy's); sound below it is cut.
     step_s : time from frame to frame; frame i lies at i * step_s, whatever the sample rate.
     """
+
+    paper: ClassVar[str] = "Morise et al., WORLD, 2016"
 
     method: Literal["dio", "harvest"] = "dio"
     lowest_hz: float = 75.0

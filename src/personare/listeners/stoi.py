@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
@@ -22,6 +23,10 @@ SHORTEST_S = 0.4
 @dataclass(frozen=True)
 class Stoi:
     """Judge intelligibility: a batch of (original, anonymized) in, one number each out."""
+
+    paper: ClassVar[str] = (
+        "Taal et al., An algorithm for intelligibility prediction of time-frequency weighted noisy speech, 2011"
+    )
 
     extended: bool = False
 
@@ -51,5 +56,10 @@ class Stoi:
 @dataclass(frozen=True)
 class Estoi(Stoi):
     """STOI over bands as well."""
+
+    paper: ClassVar[str] = (
+        "Jensen, Taal, An algorithm for predicting the intelligibility of speech masked by modulated "
+        "noise maskers, 2016"
+    )
 
     extended: bool = True

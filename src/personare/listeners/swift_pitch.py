@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class SwiftPitch:
     step_s : time from frame to frame; the model's own frames lie 16 ms apart, the nearest one is taken.
     threads : processor threads the model may use.
     """
+
+    paper: ClassVar[str] = "Nieradzik, SwiftF0: fast and accurate monophonic pitch detection, 2025"
 
     lowest_hz: float = 75.0
     highest_hz: float = 500.0

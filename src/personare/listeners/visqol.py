@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ SHORTEST_S = 1.0
 @dataclass(frozen=True)
 class Visqol:
     """Judge quality: a batch of (original, anonymized) in, one opinion score each out."""
+
+    paper: ClassVar[str] = "Chinen et al., ViSQOL v3, 2020"
 
     fingerprint = "visqol-speech-polynomial"
 

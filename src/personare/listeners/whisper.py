@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
@@ -35,6 +35,8 @@ class Whisper:
     compute : how the weights are computed with.
     threads : processor threads the model may use.
     """
+
+    paper: ClassVar[str] = "Radford et al., Robust speech recognition via large-scale weak supervision, 2022"
 
     tokens_per_s: float = 6.5
     spare_tokens: int = 8

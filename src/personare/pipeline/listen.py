@@ -8,7 +8,6 @@ words heard in the original are the reference, which is said in the finding.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -214,19 +213,16 @@ def _notes(texts: Mapping[str, str], total: int, work: ListenWork) -> Iterator[s
 
 def table_rows(found: Listening) -> tuple[list[str], list[list[str]]]:
     """Lay out the findings for a terminal."""
-    head = ["measure", "of", "value", "95 % interval", "speakers", "failed", "better"]
+    head = ["measure", "of", "value [95 % interval]", "speakers", "failed", "better"]
     return head, [_row(finding) for finding in found.findings]
 
 
 def _row(finding: Finding) -> list[str]:
     e, conditions = finding.estimate, finding.conditions
-    percent = finding.metric.name in ("wer", "cer", "voicing_error", "uar")
     words = [str(conditions[k]) for k in ("speech", "frames", "by", "of") if k in conditions]
     words += [f"{k} {v}" for k, v in conditions.items() if k not in SHOWN_ELSEWHERE]
-    value, low, high = (f"{100 * v:.1f} %" if percent else f"{v:.3f}" for v in (e.value, e.low, e.high))
-    interval = "-" if math.isnan(e.low) else f"{low} to {high}"
     of = ", ".join(words) or "anonymized beside original"
-    return [finding.metric.title, of, value, interval, str(e.n), str(finding.failed), finding.metric.better]
+    return [finding.metric.title, of, finding.text, str(e.n), str(finding.failed), finding.metric.better]
 
 
 def as_json(found: Listening) -> dict[str, Any]:

@@ -10,11 +10,10 @@ from typing import Any
 from personare.core.findings import Finding
 from personare.reports.blocks import Figure
 from personare.reports.figures import COLOURS, GREY, INK, PANEL_IN, drawing, drawn
-from personare.reports.wording import number
 
 
 @dataclass(frozen=True)
-class Pair:
+class DifferenceRow:
     """One row: its label and the finding of each run."""
 
     label: str
@@ -22,28 +21,25 @@ class Pair:
     second: Finding
 
 
-def difference_figure(pairs: Sequence[Pair], *, name: str, title: str) -> Figure:
+def difference_figure(rows: Sequence[DifferenceRow], *, name: str, title: str) -> Figure:
     """Draw rows from top to bottom; run 1 round, run 2 square."""
-    card = pairs[0].first.metric
+    card = rows[0].first.metric
     scale = 100.0 if card.unit == "%" else 1.0
-    with drawing(PANEL_IN, 1.3 + 0.42 * len(pairs)) as (figure, axes):
+    with drawing(PANEL_IN, 1.3 + 0.42 * len(rows)) as (figure, axes):
         axis = axes[0]
-        for place, pair in enumerate(pairs):
-            ends = [scale * f.estimate.value for f in (pair.first, pair.second)]
+        for place, row in enumerate(rows):
+            ends = [scale * f.estimate.value for f in (row.first, row.second)]
             axis.plot(ends, [place, place], color=GREY, linewidth=1.4)
-            _point(axis, pair.first, place - 0.13, scale, COLOURS[0], "o", "run 1" if not place else None)
-            _point(axis, pair.second, place + 0.13, scale, COLOURS[1], "s", "run 2" if not place else None)
-        axis.set_yticks(range(len(pairs)), [pair.label for pair in pairs], fontsize=9)
+            _point(axis, row.first, place - 0.13, scale, COLOURS[0], "o", "run 1" if not place else None)
+            _point(axis, row.second, place + 0.13, scale, COLOURS[1], "s", "run 2" if not place else None)
+        axis.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=9)
         axis.tick_params(axis="y", length=0)
-        axis.set_ylim(len(pairs) - 0.4, -0.6)
+        axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.grid(axis="x", color=INK, alpha=0.12, linewidth=0.6)
         axis.set_xlabel(f"{f'{card.unit}, ' if card.unit else ''}{card.better} is better")
         axis.set_title(title)
         figure.legend(frameon=False, fontsize=9, loc="outside lower right", ncols=2)
-        words = "; ".join(
-            f"{p.label}: {number(p.first.estimate.value, card.unit)} and {number(p.second.estimate.value, card.unit)}"
-            for p in pairs
-        )
+        words = "; ".join(f"{p.label}: {p.first.value_text} and {p.second.value_text}" for p in rows)
         return drawn(figure, name=name, alt=f"{title}, run 1 and run 2. {words}.")
 
 

@@ -1,4 +1,4 @@
-"""Risk over the size of the crowd, drawn as in Fig. 1 of the legal paper: one panel per L, one curve per attacker."""
+"""Risk over the number of people, drawn as in Fig. 1 of the legal paper: one panel per L, one curve per attacker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from personare.core.files import atomic_path
 from personare.core.findings import Finding
 from personare.reports.blocks import Figure
 from personare.reports.figures import COLOURS, GREY, INK, MARKERS, PANEL_IN, drawing, drawn, spread
-from personare.reports.wording import number
 
 SMALL_IN = (3.6, 3.4)
 FEW = 5
@@ -50,14 +49,15 @@ def curve_figure(
         axis.set_title(title)
         axis.set_ylabel(f"{findings[0].metric.title}, %")
         _end_labels(axis, findings, shown, list(attackers), grey)
-        words = "; ".join(f"{who}: {_told([f for f in findings if f.conditions['attacker'] == who])}" for who in shown)
+        curves = {who: [f for f in findings if f.conditions["attacker"] == who] for who in shown}
+        words = "; ".join(f"{who}: {_ends_text(curve)}" for who, curve in curves.items())
         return drawn(figure, name=name, alt=f"{title}, {findings[0].metric.title} over the number of people. {words}.")
 
 
-def _told(findings: Sequence[Finding]) -> str:
+def _ends_text(findings: Sequence[Finding]) -> str:
     """Say where a curve begins and ends."""
     ends = [findings[0], findings[-1]] if len(findings) > 1 else findings
-    return " to ".join(f"{number(f.estimate.value, '%')} of N = {f.conditions['N']:,}" for f in ends)
+    return " to ".join(f"{f.value_text} of N = {f.conditions['N']:,}" for f in ends)
 
 
 def _end_labels(axis: Any, findings: Sequence[Finding], shown: list[str], attackers: list[str], grey: str) -> None:

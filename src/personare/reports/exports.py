@@ -1,13 +1,15 @@
-"""The findings as CSV, one row each, for a spreadsheet: numbers as they are, every condition in its own column."""
+"""The findings for a spreadsheet (CSV) and for a program (JSON): numbers as they are, with all their conditions."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from personare.core.findings import Finding
+from personare.reports.page import Page
 
 FIRST = ("metric", "title", "value", "low", "high", "n", "chance", "differs_from_chance", "failed", "better", "unit")
 
@@ -35,3 +37,10 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t"):
         return f"'{value}"
     return "" if value is None else value
+
+
+def as_json(page: Page) -> str:
+    """Write title, facts and findings as JSON."""
+    rows: list[dict[str, Any]] = [finding.as_row() for finding in page.findings]
+    document = {"title": page.title, "facts": page.facts, "findings": rows}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
