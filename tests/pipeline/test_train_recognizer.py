@@ -11,7 +11,8 @@ import pytest
 
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
-from personare.listeners import ctc_training, listener
+from personare.listeners import ctc_training
+from personare.listeners.ctc import Ctc
 from personare.listeners.ctc_settings import HeldOut, Settings
 from personare.listeners.ctc_speech import Speech
 from personare.nn.ctc import Shape
@@ -76,7 +77,7 @@ def test_letters_are_learnt_and_the_rate_agrees_with_the_listener(
     from personare.core.audio import read_mono
     from personare.metrics.utility.wer import character_errors, wer
 
-    heard = listener(f"ctc:{tmp_path / 'asr'}")([read_mono(Path(path)) for path in frame["audio"]])
+    heard = Ctc(tmp_path / "asr")([read_mono(Path(path)) for path in frame["audio"]])
     assert wer(character_errors(frame["text"].to_list(), list(heard))) == pytest.approx(done.cer.value)
 
 

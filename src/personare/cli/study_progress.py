@@ -14,7 +14,7 @@ WORDS = {
     "hear": "attackers listen",
     "invent": "inventing vectors",
     "teach": "teaching recognizers",
-    "listen": "friendly ears listen",
+    "listen": "machine listeners observe",
     "measure": "measuring",
 }
 QUIET_SECONDS, QUIET_SHARE = 15.0, 0.2  # a line after so long, or after this share of the time so far

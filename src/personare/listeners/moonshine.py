@@ -1,8 +1,8 @@
-"""The default ear for words: Moonshine tiny (English), run by onnxruntime on a CPU, offline.
+"""The default recognizer of words: Moonshine tiny (English), run by onnxruntime on a CPU, offline.
 
 An encoder turns 16 kHz samples into frames of 24 ms; a decoder writes one word piece after the other (the likeliest
 each time), until it says it is done or has written more than anybody could have said in that time. A batch is written
-down several utterances at a time, and each is heard as if it were alone (``moonshine_decoding``).
+down several utterances at a time, and each is recognized as if it were alone (``moonshine_decoding``).
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import WeightsError
+from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
+from personare.core.protocols import Listener
+from personare.core.requirements import Requirements
 from personare.core.weights import files_of
 from personare.listeners.moonshine_decoding import END, decode
 from personare.listeners.windows import is_silent, windows_at_quiet_points
+from personare.listeners.words import TEXT, summarize_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +35,8 @@ _FIRST_SPECIAL = 32_000  # the vocabulary's last 768 entries are marks, not text
 
 
 @dataclass(frozen=True)
-class Moonshine:
-    """Hear words: a batch of Audio in, one transcript each out ("" for silence).
+class Moonshine(Listener):
+    """Recognize words: a batch of Audio in, one transcript each out ("" for silence).
 
     Parameters
     ----------
@@ -41,6 +45,11 @@ class Moonshine:
     rows : how many windows are written down together; changes the speed, not the words.
     threads : processor threads the model may use.
     """
+
+    gives: ClassVar[tuple[str, ...]] = ("wer",)
+    batched: ClassVar[bool] = True
+    columns = (TEXT,)
+    requires = Requirements("the listener 'moonshine'", {"jiwer": "asr"}, models=("moonshine",))
 
     tokens_per_s: float = 6.5
     spare_tokens: int = 8
@@ -67,6 +76,14 @@ class Moonshine:
         most = [int(self.tokens_per_s * len(samples) / RATE_HZ) + self.spare_tokens for samples in each]
         texts = iter([_text(tokens, _pieces()) for tokens in decode(each, most, rows=self.rows, threads=self.threads)])
         return [" ".join(text for text in [next(texts) for _ in own] if text) for own in windows]
+
+    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
+        """Transcribe each stimulus."""
+        return [Observation(words=text) for text in self([stimulus.audio for stimulus in batch])]
+
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Compute the word error rate of both sides."""
+        return summarize_words(rows, context, metric="wer")
 
     def _windows(self, audio: Audio) -> list[NDArray[np.float32]]:
         """Cut long speech; leave out what is silent or too short to be a word."""

@@ -1,19 +1,23 @@
-"""Bringing an original and its anonymized version to one rate and one length, or refusing to compare them."""
+"""What scores of an original beside its anonymized version share: one rate, one length, one mean and one caution."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError
+from personare.core.observations import ObservedUtterance, SummaryContext, UtilitySummary
+from personare.listeners.means import MeanOf, mean_findings
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_APART = 0.05
+CAUTION = "PESQ, STOI and ViSQOL punish every change of the voice, wanted or not: they compare anonymizers."
 
 
 def matched(original: Audio, anonymized: Audio, *, rate_hz: int, shortest_s: float) -> tuple[NDArray[np.float32], ...]:
@@ -35,3 +39,8 @@ def matched(original: Audio, anonymized: Audio, *, rate_hz: int, shortest_s: flo
     one, other = resample(original, rate_hz).samples, resample(anonymized, rate_hz).samples
     frames = min(len(one), len(other))
     return one[:frames], other[:frames]
+
+
+def summarize_score(rows: Sequence[ObservedUtterance], context: SummaryContext, name: str) -> UtilitySummary:
+    """Average one score of all utterances; the metric has the score's name."""
+    return UtilitySummary(mean_findings(rows, context, (MeanOf(name, name),)), (CAUTION,))

@@ -8,30 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
-from personare.listeners.pairs import matched
+from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
+from personare.core.protocols import Listener
+from personare.core.requirements import Requirements
+from personare.listeners.pairs import matched, summarize_score
 
 RATE_HZ = 16_000
 SHORTEST_S = 0.25
 
 
 @dataclass(frozen=True)
-class Pesq:
+class Pesq(Listener):
     """Judge quality: a batch of (original, anonymized) in, one number each out; what PESQ cannot judge is an error."""
 
+    gives: ClassVar[tuple[str, ...]] = ("pesq",)
+    compares: ClassVar[bool] = True
+    requires = Requirements("the listener 'pesq'", {"pesq": "quality"})
     fingerprint = "pesq-wb"
 
     def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> list[float]:
         """Compare each pair, resampled to 16 kHz."""
         return [self._one(original, anonymized) for original, anonymized in batch]
 
+    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
+        """Compare each sound with its original."""
+        return [Observation(values={"pesq": score}) for score in self([stimulus.pair for stimulus in batch])]
+
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Average the scores."""
+        return summarize_score(rows, context, "pesq")
+
     def _one(self, original: Audio, anonymized: Audio) -> float:
         try:
             import pesq
         except ImportError:
-            raise MissingExtraError("quality", "the measure 'pesq'") from None
+            raise MissingExtraError("quality", "the listener 'pesq'") from None
         reference, degraded = matched(original, anonymized, rate_hz=RATE_HZ, shortest_s=SHORTEST_S)
         try:
             return float(pesq.pesq(RATE_HZ, reference, degraded, "wb"))

@@ -10,35 +10,46 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
-from personare.listeners.pairs import matched
+from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
+from personare.core.protocols import Listener
+from personare.core.requirements import Requirements
+from personare.listeners.pairs import matched, summarize_score
 
 RATE_HZ = 10_000  # what the definition is written for
 SHORTEST_S = 0.4
 
 
 @dataclass(frozen=True)
-class Stoi:
+class Stoi(Listener):
     """Judge intelligibility: a batch of (original, anonymized) in, one number each out."""
 
-    extended: bool = False
-
-    @property
-    def fingerprint(self) -> str:
-        """Name the measure, for caches."""
-        return "estoi" if self.extended else "stoi"
+    gives: ClassVar[tuple[str, ...]] = ("stoi",)
+    compares: ClassVar[bool] = True
+    extended: ClassVar[bool] = False
+    requires = Requirements("the listener 'stoi'", {"pystoi": "quality"})
+    fingerprint = "stoi"
 
     def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> list[float]:
         """Compare each pair, resampled to 10 kHz."""
         return [self._one(original, anonymized) for original, anonymized in batch]
 
+    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
+        """Compare each sound with its original."""
+        return [Observation(values={self.gives[0]: score}) for score in self([stimulus.pair for stimulus in batch])]
+
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Average the scores."""
+        return summarize_score(rows, context, self.gives[0])
+
     def _one(self, original: Audio, anonymized: Audio) -> float:
         try:
             from pystoi import stoi
         except ImportError:
-            raise MissingExtraError("quality", "the measure 'stoi'") from None
+            raise MissingExtraError("quality", self.requires.needed_for) from None
         reference, degraded = matched(original, anonymized, rate_hz=RATE_HZ, shortest_s=SHORTEST_S)
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
@@ -52,4 +63,7 @@ class Stoi:
 class Estoi(Stoi):
     """STOI over bands as well."""
 
-    extended: bool = True
+    gives: ClassVar[tuple[str, ...]] = ("estoi",)
+    extended: ClassVar[bool] = True
+    requires = Requirements("the listener 'estoi'", {"pystoi": "quality"})
+    fingerprint = "estoi"

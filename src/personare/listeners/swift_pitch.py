@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
+from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
+from personare.core.protocols import Listener
+from personare.core.requirements import Requirements
 from personare.encoders.swift import RATE_HZ, STEP_S, VOICED_FROM, swift_track
-from personare.listeners.pitch import SHORTEST_S, frame_count
+from personare.listeners.means import mean_findings
+from personare.listeners.pitch import GIVES, MEANS, SHORTEST_S, compare_tracks, frame_count
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
@@ -21,8 +25,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SwiftPitch:
-    """Hear pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
+class SwiftPitch(Listener):
+    """Track pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
 
     Parameters
     ----------
@@ -31,6 +35,10 @@ class SwiftPitch:
     step_s : time from frame to frame; the model's own frames lie 16 ms apart, the nearest one is taken.
     threads : processor threads the model may use.
     """
+
+    gives: ClassVar[tuple[str, ...]] = GIVES
+    compares: ClassVar[bool] = True
+    requires = Requirements("the listener 'pitch-swift'", models=("swift-f0",))
 
     lowest_hz: float = 75.0
     highest_hz: float = 500.0
@@ -52,6 +60,14 @@ class SwiftPitch:
     def __call__(self, batch: Sequence[Audio]) -> list[NDArray[np.float64]]:
         """Follow the pitch of each Audio, resampled to 16 kHz: float64 [frames]."""
         return [self._track(audio) for audio in batch]
+
+    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
+        """Compare the pitch of each sound with its original's."""
+        return [compare_tracks(*self(stimulus.pair)) for stimulus in batch]
+
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Average the correlations and the voicing error."""
+        return UtilitySummary(mean_findings(rows, context, MEANS))
 
     def _track(self, audio: Audio) -> NDArray[np.float64]:
         frames = frame_count(audio, self.step_s)

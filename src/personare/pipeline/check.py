@@ -15,10 +15,9 @@ from personare.pipeline.hearing import ready
 from personare.pipeline.recipe import rehearse
 from personare.pipeline.resolve import Assault, Hiding, assaults, hiding_of
 from personare.pipeline.speech import Speech, speech_of
-from personare.pipeline.stages.listen import Ear
-from personare.pipeline.store import Store
 from personare.pipeline.study import ORIGINAL, Study
-from personare.pipeline.wishes import FAMILIES, GIVES, GROUPS, NEED_LLRS, expanded, kind_of, wanted
+from personare.pipeline.study_listener import study_listeners
+from personare.pipeline.wishes import FAMILIES, GROUPS, NEED_LLRS, expanded, given_by, listeners_giving, wanted
 
 BY_ATTACKERS = ("detection", "link", "single", "ranks", "inference", "similarity")
 
@@ -37,7 +36,7 @@ def check_study(study: Study, stages: Path, *, home: Path) -> Checked:
     foes, more = _foes(study, ways)
     faults += more
     faults += _metric_faults(study, foes)
-    faults += _ear_faults(study, ways)
+    faults += _listener_faults(study, ways, home)
     faults += _bound_faults(study)
     notes: list[str] = []
     for label in study.corpora:
@@ -100,11 +99,11 @@ def _metric_faults(study: Study, foes: list[Assault]) -> Iterator[str]:
         found, faults = _tried(lambda name=name: expanded((name,)))  # type: ignore[misc]
         yield from faults
         known += found or []
-    heard = {metric for choice in study.ears.values() for metric in GIVES.get(kind_of(choice), ())}
+    given = {metric for choice in study.listener_choices.values() for metric in given_by(choice)}
     for metric in dict.fromkeys(known):
-        if metric in FAMILIES["utility"] and metric not in heard:
-            fitting = [name for name, given in GIVES.items() if metric in given]
-            yield f"metrics: {metric} needs a listener; add one of them to listeners: {', '.join(fitting)}"
+        if metric in FAMILIES["utility"] and metric not in given:
+            fitting = ", ".join(listeners_giving(metric))
+            yield f"metrics: {metric} needs a listener; add one of them to listeners: {fitting}"
         elif any(metric in FAMILIES[family] for family in BY_ATTACKERS) and not study.attackers:
             yield f"metrics: {metric} needs an attacker; add one to attackers"
     if "population_linkability" in known and not study.populations:
@@ -128,35 +127,35 @@ def _llr_faults(study: Study, foes: list[Assault], known: list[str]) -> Iterator
             yield f"corpora: {label}: {need}; set speakers aside with calibration, or use scorer: plda"
 
 
-def _ear_faults(study: Study, ways: list[Hiding]) -> Iterator[str]:
-    """Unknown listeners, missing extras and models, recognizers that cannot be taught."""
+def _listener_faults(study: Study, ways: list[Hiding], home: Path) -> Iterator[str]:
+    """Unknown listeners, missing extras and models, recognizers that cannot be trained, metrics nobody gives."""
     labels = [ORIGINAL, *(way.label for way in ways if way.kind == "sound")]
-    for label, choice in study.ears.items():
-        where = f"listeners: {label}"
-        if kind_of(choice) not in GIVES:
-            yield f"listeners: no listener '{choice.listener}' for studies; {did_you_mean(choice.listener, GIVES)}"
-        elif choice.listener == "ctc":
+    gives: dict[str, tuple[str, ...]] = {}
+    for listener in study_listeners(study, home):
+        where, choice = f"listeners: {listener.label}", listener.choice
+        trained, faults = _tried(lambda one=listener: one.trained_by_study, where)  # type: ignore[misc]
+        if trained:
             from personare.listeners import ctc_settings
             from personare.pipeline.jobs.train_recognizer import check_extras
 
-            yield from _tried(check_extras, where)[1]
-            yield from _tried(lambda choice=choice: ctc_settings.chosen(choice.config), where)[1]  # type: ignore[misc]
+            faults += _tried(check_extras, where)[1]
+            faults += _tried(lambda choice=choice: ctc_settings.chosen(choice.config), where)[1]  # type: ignore[misc]
             if choice.trained_on not in labels:
-                yield f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}"
-        else:
-            ear = Ear(label, choice)
-            faults = _tried(lambda ear=ear: ear.work(Store(Path())).check(), where)[1]  # type: ignore[misc]
-            yield from faults or _feeling_faults(study, ear)
+                faults.append(f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}")
+        elif not faults:
+            faults += _tried(lambda one=listener: one.made().check(), where)[1]  # type: ignore[misc]
+        yield from faults
+        if not faults:
+            gives[listener.label] = listener.made().metrics
+    yield from _setting_faults(study, gives)
 
 
-def _feeling_faults(study: Study, ear: Ear) -> Iterator[str]:
-    """A model of values has no recall, and one of categories no concordance."""
-    if ear.affect is None:
-        return
-    gives, other = ("uar", "ccc") if ear.affect.categorical else ("ccc", "uar")
-    if other in study.metrics:
-        what = "categories" if gives == "uar" else "values"
-        yield f"listeners: {ear.label}: {ear.affect.model.name} gives {what}, hence {gives} and not {other}"
+def _setting_faults(study: Study, gives: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """A listener may give a metric in general, and not as it is set here: a model of values has no recall."""
+    for label, metrics in gives.items():
+        for metric in given_by(study.listener_choices[label]):
+            if metric in study.metrics and not any(metric in others for others in gives.values()):
+                yield f"listeners: {label}: gives {', '.join(metrics)} as it is set, not {metric}"
 
 
 def _bound_faults(study: Study) -> Iterator[str]:
@@ -174,7 +173,7 @@ def _bound_faults(study: Study) -> Iterator[str]:
             "corpus": list(study.corpora),
             "anonymizer": list(study.anonymizers),
             "attacker": list(study.attackers),
-            "listener": list(study.ears),
+            "listener": list(study.listener_choices),
             "L": list(study.conversations),
         }
         for name, values in known.items():

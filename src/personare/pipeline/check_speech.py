@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from personare.attackers.trained import refuse_teachers
 from personare.core.errors import PersonareError
 from personare.listeners import ctc_settings
+from personare.listeners.words import TEXT
 from personare.metrics.privacy.population import FEWEST_ENROLLED
 from personare.pipeline.resolve import Assault, Hiding
 from personare.pipeline.roles import CALIBRATION, ENROLMENT, TRAIN, TRIAL, one_sided
 from personare.pipeline.speech import Speech
 from personare.pipeline.study import Study
-from personare.pipeline.wishes import FAMILIES, expanded, kind_of
+from personare.pipeline.study_listener import StudyListener, study_listeners
+from personare.pipeline.wishes import FAMILIES, expanded
 from personare.pseudospeakers import pseudospeaker
 
 LEAST_LEARNT_FROM = 2
@@ -125,16 +127,25 @@ def _training(speech: Speech, ways: list[Hiding], foes: list[Assault]) -> Iterat
 
 def _teaching(study: Study, speech: Speech) -> Iterator[str]:
     """A recognizer that the study trains needs speech with text, of enough people to hold some out."""
-    taught = {label: choice for label, choice in study.ears.items() if choice.listener == "ctc"}
     learners = speech.of(TRAIN)["speaker"].n_unique()
-    for label, choice in taught.items():
-        where = f"listener '{label}' is taught from the train part"
+    for listener in _made(study):
+        if not listener.trained_by_study:
+            continue
+        where = f"listener '{listener.label}' is trained on the train part"
         if "text" not in speech.frame.columns:
             yield f"{where}, and nobody wrote down what was said there"
         with contextlib.suppress(PersonareError):  # settings that cannot be read are named by another check
-            need = ctc_settings.chosen(choice.config).held_out.speakers + LEAST_LEARNT_FROM
+            need = ctc_settings.chosen(listener.choice.config).held_out.speakers + LEAST_LEARNT_FROM
             if learners < need:
                 yield f"{where}: {need} speakers are needed (held-out ones included), there are {learners}"
+
+
+def _made(study: Study) -> Iterator[StudyListener]:
+    """Give the listeners that can be made; the others are named by another check."""
+    for listener in study_listeners(study):
+        with contextlib.suppress(PersonareError):
+            listener.made()
+            yield listener
 
 
 def _pools(speech: Speech, ways: list[Hiding]) -> Iterator[str]:
@@ -191,6 +202,6 @@ def speech_notes(study: Study, speech: Speech) -> Iterator[str]:
         for length in study.conversations:
             if (crowd >= 2 * length).sum() < 2 and length > min(study.conversations):
                 yield f"Singling Out is not measured at L = {length}: nobody has {2 * length} {role} utterances"
-    words = [label for label, choice in study.ears.items() if kind_of(choice) in ("moonshine", "whisper", "ctc")]
+    words = any(TEXT in listener.made().columns for listener in _made(study))
     if words and "text" not in speech.frame.columns:
         yield "nobody wrote down what was said: words heard in the original are the reference"

@@ -13,7 +13,7 @@ from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
 from personare.pipeline.graph import Graph
 from personare.pipeline.models import models_of
-from personare.pipeline.wishes import kind_of
+from personare.pipeline.study_listener import study_listeners
 
 LIBRARIES = (
     *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
@@ -53,7 +53,9 @@ def _version(name: str) -> str | None:
 
 def _models(graph: Graph) -> dict[str, Any]:
     """Name every shipped model that is used, with its carrier and the SHA-256 of its files."""
-    names = {a.choice.embedder for a in graph.assaults} | {kind_of(c) for c in graph.study.ears.values()}
+    names = {a.choice.embedder for a in graph.assaults}
+    for listener in study_listeners(graph.study, graph.folder):
+        names |= set(listener.made().requires.models)
     names |= {"kokoro"} if any(s.wanted is not None for s in graph.speech.values()) else set()
     return {
         name: {

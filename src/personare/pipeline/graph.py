@@ -16,12 +16,13 @@ from personare.pipeline.roles import CALIBRATION, ENROLMENT, TRAIN, TRIAL
 from personare.pipeline.speech import Speech
 from personare.pipeline.stages.anonymize import hide_job
 from personare.pipeline.stages.embed import HearJob, InventJob
-from personare.pipeline.stages.listen import Ear, ListenJob
+from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.stages.measure import Ask, MeasureJob, Vectors, Voiced
 from personare.pipeline.stages.train import TeachJob
 from personare.pipeline.store import Stage
 from personare.pipeline.study import ORIGINAL, Study
-from personare.pipeline.wishes import NEED_LLRS, kind_of, of_family
+from personare.pipeline.study_listener import StudyListener, study_listeners
+from personare.pipeline.wishes import NEED_LLRS, of_family
 
 WAVES = ("hide", "hear", "invent", "teach", "listen", "measure")
 PER_LENGTH = ("detection", "link", "single")
@@ -198,26 +199,27 @@ class Graph:
     def _utility(self, speech: Speech, way: Hiding) -> Iterator[MeasureJob]:
         metrics = of_family(self.study, "utility")
         hidden = hide_job(self.study, speech, TRIAL, way, "owner") if way.kind == "sound" else None
-        for ear in self._ears(speech):
-            if hidden is None and not ear.alone:
+        for listener in self._listeners(speech):
+            if hidden is None and listener.made().needs_original:
                 continue
-            job = ListenJob(f"listen {speech.label} {way.label} by {ear.label}", speech.of(TRIAL), ear, hidden)
+            label = f"listen {speech.label} {way.label} by {listener.label}"
+            job = ListenJob(label, speech.of(TRIAL), listener, hidden)
             labels = {"corpus": speech.label, "anonymizer": way.label}
             ask = Ask("utility", metrics, self.study.seed, ("utility",))
-            yield MeasureJob(f"measure {speech.label} {way.label}: {ear.label}", labels, ask, listen=job)
+            yield MeasureJob(f"measure {speech.label} {way.label}: {listener.label}", labels, ask, listen=job)
 
-    def _ears(self, speech: Speech) -> Iterator[Ear]:
+    def _listeners(self, speech: Speech) -> Iterator[StudyListener]:
         ways = {way.label: way for way in self.hidings}
-        for label, choice in self.study.ears.items():
-            if kind_of(choice) != "ctc" or ":" in choice.listener:
-                yield Ear(label, choice)
+        for listener in study_listeners(self.study, self.folder):
+            if not listener.trained_by_study:
+                yield listener
                 continue
-            hidden = None
+            hidden, choice = None, listener.choice
             if choice.trained_on != ORIGINAL:
                 hidden = hide_job(self.study, speech, TRAIN, ways[choice.trained_on], "training")
             settings = replace(ctc_settings.chosen(choice.config), seed=self.study.seed)
-            told = f"teach {speech.label} {label} on {choice.trained_on}"
-            yield Ear(label, choice, TeachJob(told, speech.of(TRAIN), settings, hidden))
+            label = f"teach {speech.label} {listener.label} on {choice.trained_on}"
+            yield replace(listener, training=TeachJob(label, speech.of(TRAIN), settings, hidden))
 
 
 def _fits(assault: Assault, family: str, way: Hiding) -> bool:
@@ -242,6 +244,6 @@ def _before(job: Any) -> Iterator[Any]:
     elif isinstance(job, InventJob):
         yield from (job.original, job.pool)
     elif isinstance(job, ListenJob):
-        yield from (one for one in (job.hidden, job.ear.taught) if one is not None)
+        yield from (one for one in (job.hidden, job.listener.training) if one is not None)
     elif isinstance(job, HearJob | TeachJob) and job.hidden is not None:
         yield job.hidden

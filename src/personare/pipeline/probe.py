@@ -20,16 +20,16 @@ from personare.core.tables import Embeddings
 from personare.corpora.voices.synthesizer import synthesize
 from personare.engine.result import line_of
 from personare.pipeline.graph import Graph
-from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
 from personare.pipeline.measures.detection import measure_detection
 from personare.pipeline.measures.legal import measure_link, measure_single
 from personare.pipeline.measures.voices import measure_ranks
+from personare.pipeline.observe import ObserveWork, UtterancePair
 from personare.pipeline.roles import ENROLMENT, ROLES, TRIAL
 from personare.pipeline.seen import Seen
 from personare.pipeline.speech import Speech
 from personare.pipeline.stages.anonymize import HideJob
 from personare.pipeline.stages.embed import HearJob
-from personare.pipeline.stages.listen import ListenJob, cut_out
+from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.store import Store
 
 UTTERANCES = 2
@@ -100,7 +100,7 @@ def _uncached(job: HideJob | HearJob | ListenJob, store: Store, folder: Path) ->
         ear = job.embedder
         return lambda s: embed_file(s.audio, ear, start_s=s.start_s, end_s=s.end_s, folder=folder / job.stage.key)
     if isinstance(job, ListenJob):
-        return _Cut(replace(job.ear.work(store), remember=False))
+        return _Observed(replace(job.work(store), remember=False))
     return job.work(store)
 
 
@@ -110,14 +110,15 @@ def _singly(job: HideJob | HearJob | ListenJob, store: Store) -> Sequence[Any]:
 
 
 @dataclass(frozen=True)
-class _Cut:
-    """Listen to one pair, after cutting where a cut is needed."""
+class _Observed:
+    """Observe one pair; a reason in words is raised, as a plan names it."""
 
-    listen: ListenWork
+    work: ObserveWork
 
-    def __call__(self, pair: SoundPair) -> HeardPair:
-        cut_out(pair)
-        return self.listen(pair)
+    def __call__(self, pair: UtterancePair) -> None:
+        (row,) = self.work([pair])
+        if isinstance(row, str):
+            raise PersonareError(row)
 
 
 def probe_voices(speech: Speech) -> float:

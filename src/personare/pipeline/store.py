@@ -19,7 +19,7 @@ from personare.core.files import write_text
 
 DONE = "done.json"
 # raise a kind's version whenever the same inputs give another result
-VERSIONS = {"hide": 2, "hear": 1, "invent": 1, "teach": 1, "listen": 1, "measure": 1}
+VERSIONS = {"hide": 2, "hear": 1, "invent": 1, "teach": 1, "listen": 2, "measure": 2}
 Failures = tuple[tuple[str, str], ...]
 
 

@@ -113,26 +113,22 @@ class AttackerChoice:
 
 @dataclass(frozen=True)
 class ListenerChoice:
-    """One friendly ear under a name of its own.
+    """One machine listener under a label of its own.
 
     Parameters
     ----------
-    listener : moonshine, whisper, ctc:FOLDER, pitch, pitch-swift, pesq, stoi, estoi, visqol, dnsmos, affect:FILE (your
-        own model of feeling); ``ctc`` alone is trained by the study on its train part.
-    trained_on : for ``ctc``: the anonymizer (its label, or original) whose speech it learns from.
-    config : for ``ctc``: settings of the training; the shipped small ones without.
-    outputs, rate_hz, classes : for ``affect:FILE.onnx``: names of its outputs, its sample rate, and whether they are
-        categories; a .json model says all this itself.
-    labels : for a model of categories: the corpus' column that notes the true one, used where it is there.
+    listener : a name of the table of listeners, with a file of your own after a colon where it takes one (ctc:FOLDER,
+        affect:FILE), or module:Class.
+    parameters : its settings, by name; relative paths begin at the study file.
+    trained_on : for a recognizer that the study trains (``ctc`` without a folder): the anonymizer (its label, or
+        original) whose speech it learns from.
+    config : settings of that training; the shipped small ones without.
     """
 
     listener: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str = ORIGINAL
     config: Path | None = None
-    outputs: tuple[str, ...] = ()
-    rate_hz: int = 16_000
-    classes: bool = False
-    labels: str = "emotion"
 
 
 @dataclass(frozen=True)
@@ -207,7 +203,7 @@ class Study:
             raise ConfigError("a study needs at least one corpus and one anonymizer")
 
     @property
-    def ears(self) -> dict[str, ListenerChoice]:
+    def listener_choices(self) -> dict[str, ListenerChoice]:
         """Listeners by label."""
         if isinstance(self.listeners, Mapping):
             return dict(self.listeners)
@@ -229,11 +225,12 @@ def located(study: Study, folder: Path) -> Study:
         label: replace(choice, embedder=_named_file(choice.embedder, folder))
         for label, choice in study.attackers.items()
     }
-    listeners: tuple[str, ...] | Mapping[str, ListenerChoice]
-    if isinstance(study.listeners, Mapping):
-        listeners = {label: _ear_located(choice, folder) for label, choice in study.listeners.items()}
-    else:
-        listeners = tuple(_named_file(name, folder) for name in study.listeners)
+    listeners = study.listeners
+    if isinstance(listeners, Mapping):
+        listeners = {
+            label: choice if choice.config is None else replace(choice, config=_absolute(choice.config, folder))
+            for label, choice in listeners.items()
+        }
     return replace(study, corpora=corpora, attackers=attackers, listeners=listeners)
 
 
@@ -266,8 +263,3 @@ def _absolute(path: Path, folder: Path) -> Path:
 def _named_file(name: str, folder: Path) -> str:
     kind, colon, path = name.partition(":")
     return f"{kind}:{_absolute(Path(path), folder)}" if colon else name
-
-
-def _ear_located(choice: ListenerChoice, folder: Path) -> ListenerChoice:
-    config = None if choice.config is None else _absolute(choice.config, folder)
-    return replace(choice, listener=_named_file(choice.listener, folder), config=config)

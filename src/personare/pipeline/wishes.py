@@ -1,10 +1,12 @@
-"""Which metrics a study can measure, which family of measurements each belongs to, and which ear it needs."""
+"""Which metrics a study can measure, which family of measurements each belongs to, and which listeners give it."""
 
 from __future__ import annotations
 
-from personare.core.errors import UnknownNameError, did_you_mean
+from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
+from personare.listeners import BUILTIN, listener_class
 from personare.metrics import CARDS
 from personare.pipeline.study import ListenerChoice, Study
+from personare.pipeline.study_listener import StudyListener
 
 # short names for what belongs together
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -24,27 +26,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "ranks": GROUPS["ranks"],
     "similarity": GROUPS["similarity"],
     "inference": GROUPS["inference"],
-    "utility": (
-        *("wer", "cer", "f0_spearman", "pitch_correlation", "voicing_error", "pesq", "stoi", "estoi", "visqol"),
-        *("dnsmos", "dnsmos_speech", "dnsmos_background", "ccc", "uar"),
-    ),
+    "utility": tuple(dict.fromkeys(metric for name in BUILTIN for metric in listener_class(name).gives)),
 }
 NEED_LLRS = ("cllr", "calibration_loss")
-RECOGNIZERS = ("moonshine", "whisper")
-# listener -> what it gives
-GIVES: dict[str, tuple[str, ...]] = {
-    "moonshine": ("wer",),
-    "whisper": ("wer",),
-    "ctc": ("cer",),
-    "pitch": GROUPS["pitch"],
-    "pitch-swift": GROUPS["pitch"],
-    "pesq": ("pesq",),
-    "stoi": ("stoi",),
-    "estoi": ("estoi",),
-    "visqol": ("visqol",),
-    "dnsmos": ("dnsmos", "dnsmos_speech", "dnsmos_background"),
-    "affect": ("ccc", "uar"),  # values, or categories
-}
 
 
 def expanded(names: tuple[str, ...]) -> list[str]:
@@ -66,8 +50,8 @@ def expanded(names: tuple[str, ...]) -> list[str]:
 def wanted(study: Study) -> list[str]:
     """List every metric of a study: those named, and all that a listener gives where none of its metrics is named."""
     found = dict.fromkeys(expanded(study.metrics))
-    for choice in study.ears.values():
-        given = GIVES.get(kind_of(choice), ())
+    for choice in study.listener_choices.values():
+        given = given_by(choice)
         if not set(given) & set(expanded(study.metrics)):
             found |= dict.fromkeys(given)
     return list(found)
@@ -78,6 +62,14 @@ def of_family(study: Study, family: str) -> tuple[str, ...]:
     return tuple(metric for metric in wanted(study) if metric in FAMILIES[family])
 
 
-def kind_of(choice: ListenerChoice) -> str:
-    """Name the kind of a listener: ``ctc:FOLDER`` is a ctc."""
-    return choice.listener.partition(":")[0]
+def given_by(choice: ListenerChoice) -> tuple[str, ...]:
+    """List the metrics a listener of a study can give; one that is unknown gives none, and another check says so."""
+    try:
+        return StudyListener("", choice).declared.gives
+    except ConfigError:
+        return ()
+
+
+def listeners_giving(metric: str) -> list[str]:
+    """List the listeners of the table that can give a metric."""
+    return [name for name in BUILTIN if metric in listener_class(name).gives]

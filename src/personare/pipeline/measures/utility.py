@@ -1,7 +1,8 @@
-"""What is left of words, melody and sound: the numbers of ``personare listen`` under the labels of a study."""
+"""What stays useful: the findings of one listener over the utterances it observed, under the labels of a study."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,80 +10,82 @@ from typing import Any
 import polars as pl
 
 from personare.core.findings import Finding
-from personare.pipeline.listen import listen
-from personare.pipeline.listening import OWN, HeardPair, ListenWork
+from personare.core.observations import SummaryContext
+from personare.core.protocols import Listener
+from personare.core.seeding import Key
 from personare.pipeline.measured import Measured
-from personare.pipeline.pairing import Pairs
-from personare.pipeline.stages.listen import ListenJob, Replay, read_heard
+from personare.pipeline.stages.listen import ListenJob, read_observations
 from personare.pipeline.store import Store
 
 
 @dataclass(frozen=True)
-class UtilityAsk:
-    """What was heard, and who heard it.
+class UtilitySpec:
+    """What is measured of one listener; plain values, for any process.
 
     Parameters
     ----------
-    folder : the stage "listen"; rows, missing : its utterances, and those that could not be hidden.
-    label, trained_on : the ear's name in the study, and whose speech it has learnt from.
-    labels : the column that notes the true category, for a model of feeling.
+    folder : the stage "listen" with the rows.
+    label, trained_on : the listener's name in the study, and whose speech it has learnt from.
+    name : the listener's name in ``SummaryContext``; speakers, noted, total : of the utterances.
+    metrics : what the study asks for.
     """
 
     folder: Path
-    rows: list[dict[str, Any]]
-    missing: tuple[str, ...]
-    work: ListenWork
+    listener: Listener
     label: str
     trained_on: str
+    name: str
+    speakers: Mapping[str, str]
+    noted: Mapping[str, Mapping[str, str]]
+    total: int
     metrics: tuple[str, ...]
     seed: int
-    labels: str
 
     @classmethod
-    def of(cls, job: ListenJob, store: Store, *, metrics: tuple[str, ...], seed: int) -> UtilityAsk:
+    def of(cls, job: ListenJob, store: Store, *, metrics: tuple[str, ...], seed: int) -> UtilitySpec:
         """Gather it from the stage."""
-        places = job.places(store)
-        named = dict.fromkeys(("utterance", "speaker", "audio", "text", job.ear.choice.labels))
-        kept = [c for c in named if c in job.frame.columns]
-        rows = [
-            {**{c: row[c] for c in kept}, "anonymized": str(places[row["utterance"]])}
-            for row in job.frame.iter_rows(named=True)
-            if row["utterance"] in places
-        ]
-        missing = tuple(u for u in job.frame["utterance"].to_list() if u not in places)
-        work, ear = job.ear.work(store), job.ear
-        told = {"label": ear.label, "trained_on": ear.choice.trained_on, "labels": ear.choice.labels}
-        return cls(store.place(job.stage), rows, missing, work, metrics=metrics, seed=seed, **told)
+        listener = job.listener.made(store)
+        return cls(
+            store.place(job.stage),
+            listener,
+            job.listener.label,
+            job.listener.choice.trained_on,
+            job.listener.name,
+            speakers_of(job.frame),
+            noted_of(job.frame, listener.columns),
+            len(job.frame),
+            metrics,
+            seed,
+        )
 
 
-class Recalled(ListenWork):
-    """Ears that have heard everything already: nothing need be installed or fetched."""
-
-    def check(self) -> None:
-        """Nothing is missing."""
-
-
-def measure_utility(ask: UtilityAsk) -> Measured:
-    """Put the numbers together, as ``personare listen`` does; of the hidden side only."""
-    pairs = Pairs(pl.DataFrame(ask.rows, infer_schema_length=None), ask.missing, 0)
-    (called,) = ask.work.recognizers
-    name = f"{OWN}{ask.label}" if called.startswith(OWN) else called  # where a recognizer lies must not matter
-    heard = {u: _called(name, one) for u, one in read_heard(ask.folder).items()}
-    work = Recalled(**{**ask.work.__dict__, "recognizers": (name,)})
-    found = listen(pairs, work, engine=Replay(heard), seed=ask.seed, labels=ask.labels)
-    kept = [f for f in found.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
-    return Measured(tuple(_labelled(f, ask) for f in kept if f.metric.name in ask.metrics), (), found.notes)
+def measure_utility(spec: UtilitySpec) -> Measured:
+    """Summarize the rows; of the anonymized side, and of what the study asks for."""
+    context = SummaryContext(spec.name, spec.speakers, spec.total, Key.from_seed(spec.seed), spec.noted)
+    summary = spec.listener.summarize(read_observations(spec.folder), context)
+    kept = [f for f in summary.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
+    findings = tuple(_labelled(f, spec) for f in kept if f.metric.name in spec.metrics)
+    return Measured(findings, (), summary.notes)
 
 
-def _called(name: str, heard: HeardPair) -> HeardPair:
-    """Call the one recognizer by this name."""
-    return replace(heard, words=dict(zip([name], heard.words.values(), strict=False)))
-
-
-def _labelled(finding: Finding, ask: UtilityAsk) -> Finding:
-    """Call the ear by its label in the study."""
+def _labelled(finding: Finding, spec: UtilitySpec) -> Finding:
+    """Call the listener by its label in the study."""
     conditions = {k: v for k, v in finding.conditions.items() if k not in ("speech", "by")}
-    conditions["listener"] = ask.label
+    conditions["listener"] = spec.label
     if "by" in finding.conditions:
-        conditions["listener_trained_on"] = ask.trained_on
+        conditions["listener_trained_on"] = spec.trained_on
     return replace(finding, conditions=conditions)
+
+
+def speakers_of(frame: pl.DataFrame) -> dict[str, str]:
+    """Who speaks, by utterance."""
+    return dict(frame.select("utterance", "speaker").iter_rows())
+
+
+def noted_of(frame: pl.DataFrame, columns: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What was noted, by column and utterance; empty cells and columns that are not there are left out."""
+    return {column: _noted(frame.select("utterance", column).rows()) for column in columns if column in frame.columns}
+
+
+def _noted(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
+    return {str(utterance): str(value) for utterance, value in rows if value}

@@ -1,4 +1,4 @@
-"""Stage "measure": one family of metrics for one attack (or one set of ears), from vectors and words to findings."""
+"""Stage "measure": one family of metrics for one attack (or one listener), from vectors and words to findings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from personare.core.seeding import Key, rng_for
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures.detection import measure_detection
 from personare.pipeline.measures.legal import measure_link, measure_single
-from personare.pipeline.measures.utility import UtilityAsk, measure_utility
+from personare.pipeline.measures.utility import UtilitySpec, measure_utility
 from personare.pipeline.measures.voices import measure_inference, measure_ranks, measure_similarity
 from personare.pipeline.seen import Side, View
 from personare.pipeline.stages.embed import VECTORS, HearJob, InventJob
@@ -95,7 +95,7 @@ class MeasureJob(WholeStage):
         sides = {name: voiced.side(store) for name, voiced in self.speech.items()}
         utility = None
         if self.listen is not None:
-            utility = UtilityAsk.of(self.listen, store, metrics=self.ask.metrics, seed=self.ask.seed)
+            utility = UtilitySpec.of(self.listen, store, metrics=self.ask.metrics, seed=self.ask.seed)
         return MeasureWork(
             self.ask, dict(self.assault), sides, self.embedder, utility, self._failed(store), store.place(self.stage)
         )
@@ -117,7 +117,7 @@ class MeasureWork:
     assault: dict[str, Any]
     sides: dict[str, Side]
     embedder: str
-    utility: UtilityAsk | None
+    utility: UtilitySpec | None
     failed: int
     target: Path
 
