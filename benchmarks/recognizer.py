@@ -20,7 +20,7 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
 from personare.listeners.ctc import Ctc
 from personare.listeners.ctc_training import examples, train_recognizer
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import Letters
 from personare.metrics.utility.wer import character_errors, wer
 from personare.nn.plan import Plan
 
@@ -41,7 +41,7 @@ def speech(corpus: Path, part: str, most: int, method: str | None) -> tuple[list
 
 
 def character_error_rate(folder: Path, sounds: list[Audio], texts: list[str]) -> float:
-    plain = Normalizer()
+    plain = Letters()
     return wer(character_errors([plain(t) for t in texts], [plain(h) for h in Ctc(folder)(sounds)]))
 
 

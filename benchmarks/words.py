@@ -23,7 +23,7 @@ import polars as pl
 from personare.core.audio import read_mono
 from personare.core.tables import Corpus
 from personare.listeners import listener
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import WhisperEnglish
 from personare.metrics.utility.wer import wer_estimate, word_errors
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
@@ -40,7 +40,7 @@ def main(corpus: Path, recognizer: str, most: int) -> None:
     start = time.process_time()
     texts = recognize(batch)
     spent_s, sound_s = time.process_time() - start, sum(audio.duration_s for audio in batch)
-    words = Normalizer()
+    words = WhisperEnglish()
     errors = word_errors([words(text) for text in frame["text"]], [words(text) for text in texts])
     estimate = wer_estimate(errors, speakers=frame["speaker"].to_list(), rng=np.random.default_rng(1))
     counts = "/".join(str(int(n.sum())) for n in (errors.substitutions, errors.deletions, errors.insertions))

@@ -44,7 +44,7 @@ from personare.corpora import read_corpus
 from personare.engine import engine_for
 from personare.listeners.dnsmos import Dnsmos
 from personare.listeners.moonshine import Moonshine
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import WhisperEnglish
 from personare.listeners.pitch import WorldPitch
 from personare.listeners.swift_pitch import SwiftPitch
 from personare.metrics.privacy.eer import rocch_eer
@@ -197,7 +197,7 @@ def line(title: str, rows: Sequence[dict[str, str]], found: dict[str, Any], info
     )
     shown += [f"{deid(similarity.oa, similarity.oo):.2f}", f"{g_vd(similarity.aa, similarity.oo):.1f}"]
     if "text" in found:
-        plain = Normalizer()
+        plain = WhisperEnglish()
         errors = wer(word_errors([plain(row["text"]) for row in rows], [plain(text) for text in found["text"]]))
         shown += [f"{100 * errors:.1f}", *(f"{np.nanmean(found[name]):.2f}" for name in ("f0", "scc", "mos"))]
     return f"| {title} | {' | '.join(shown)} | {np.median(found['rate']):.3f} |"

@@ -1,4 +1,4 @@
-"""Listeners of somebody else, as a plug-in would bring them: made only of what core offers."""
+"""Listeners of somebody else, as a plug-in would bring them: a recognizer, a score, and no listener at all."""
 
 from __future__ import annotations
 
@@ -8,38 +8,35 @@ from typing import ClassVar
 
 import numpy as np
 
+from personare.core.audio import Audio
 from personare.core.errors import AudioError
 from personare.core.findings import Estimate, Finding
 from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
 from personare.core.protocols import Listener
-from personare.listeners.words import TEXT, summarize_words
+from personare.listeners.normalize import Normalizer
+from personare.listeners.words import Recognizer
 from personare.metrics import card
 
 REFUSED, BROKEN = 4_444, 5_555
 
 
 @dataclass(frozen=True)
-class Spelling(Listener):
+class Spelling(Recognizer):
     """Recognizes the length of a sound; refuses one length, and breaks down at another."""
 
-    gives: ClassVar[tuple[str, ...]] = ("wer",)
-    batched: ClassVar[bool] = True
-    columns = (TEXT,)
     fingerprint = "spelling"
     batches: ClassVar[list[int]] = []
 
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Spell the number of samples."""
-        self.batches.append(len(batch))
-        if any(len(stimulus.audio.samples) == REFUSED for stimulus in batch):
-            raise AudioError("this cannot be spelt")
-        if any(len(stimulus.audio.samples) == BROKEN for stimulus in batch):
-            raise RuntimeError("a bug")
-        return [Observation(words=f"{len(stimulus.audio.samples)} samples") for stimulus in batch]
+    normalizer: str = "letters"
 
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Compute the word error rate."""
-        return summarize_words(rows, context, metric="wer")
+    def __call__(self, batch: Sequence[Audio]) -> list[str]:
+        """Write the number of samples."""
+        self.batches.append(len(batch))
+        if any(len(audio.samples) == REFUSED for audio in batch):
+            raise AudioError("this cannot be spelt")
+        if any(len(audio.samples) == BROKEN for audio in batch):
+            raise RuntimeError("a bug")
+        return [f"{len(audio.samples)} samples" for audio in batch]
 
 
 @dataclass(frozen=True)
@@ -76,3 +73,14 @@ def _correlation(stimulus: Stimulus) -> float:
 @dataclass(frozen=True)
 class Stranger:
     """No listener at all."""
+
+
+@dataclass(frozen=True)
+class Shouting(Normalizer):
+    """A normalizer of somebody else: every text is the same."""
+
+    fingerprint = "shouting"
+
+    def __call__(self, text: str) -> str:
+        """Shout."""
+        return "HEY" if text else ""

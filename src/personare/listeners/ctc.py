@@ -18,15 +18,13 @@ import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.config import from_mapping
-from personare.core.errors import WeightsError
-from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
-from personare.core.protocols import Listener
+from personare.core.errors import ConfigError, WeightsError
 from personare.core.requirements import Requirements
 from personare.core.weights import file_sha256
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import Letters
 from personare.listeners.spectra import RATE_HZ, mel_bands, power_spectra
 from personare.listeners.windows import is_silent, windows_at_quiet_points
-from personare.listeners.words import TEXT, summarize_words
+from personare.listeners.words import Recognizer
 from personare.nn import checkpoints
 from personare.nn.ctc import Shape, network
 from personare.nn.torch_extra import torch_for
@@ -41,24 +39,24 @@ SHORTEST_S = 0.1
 
 
 @dataclass(frozen=True)
-class Ctc(Listener):
+class Ctc(Recognizer):
     """Recognize letters: a batch of Audio in, one transcript each out ("" for silence), by a recognizer of one's own.
 
     Parameters
     ----------
     folder : what ``train_recognizer`` wrote.
     window_s : longer speech is cut at quiet points.
+    normalizer : how texts are made comparable before letters are counted.
     """
 
     gives: ClassVar[tuple[str, ...]] = ("cer",)
-    batched: ClassVar[bool] = True
-    columns = (TEXT,)
     argument: ClassVar[str | None] = "folder"
     trainable: ClassVar[bool] = True
     requires = Requirements("the listener 'ctc'", {"jiwer": "asr"})
 
     folder: Path
     window_s: float = 20.0
+    normalizer: str = "letters"
 
     @property
     def fingerprint(self) -> str:
@@ -70,21 +68,13 @@ class Ctc(Listener):
 
     def check(self) -> None:
         """Say now what is missing, not once for each utterance."""
-        self.requires.check()
+        super().check()
         torch_for("the listener 'ctc'")
         _trained(self.folder, _stamp(self.folder))
 
     def __call__(self, batch: Sequence[Audio]) -> list[str]:
         """Transcribe each Audio, resampled to 16 kHz: the likeliest letter of each frame, without repeats."""
         return [" ".join("".join(self._windows(resample(audio, RATE_HZ))).split()) for audio in batch]
-
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Transcribe each stimulus."""
-        return [Observation(words=text) for text in self([stimulus.audio for stimulus in batch])]
-
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Compute the character error rate of both sides."""
-        return summarize_words(rows, context, metric="cer")
 
     def _windows(self, audio: Audio) -> list[str]:
         texts = []
@@ -111,12 +101,15 @@ def features(audio: Audio) -> NDArray[np.float32]:
 
 
 def symbols_of(text: str) -> list[int]:
-    """Turn text into symbols, after normalization; signs that are no letters vanish.
+    """Turn text into symbols; a text with digits or letters of another alphabet is refused.
 
-    >>> symbols_of("Ab, 2")
+    >>> symbols_of("Ab, two")
     [3, 4, 1, 22, 25, 17]
     """
-    return [LETTERS.index(c) + 1 for c in Normalizer()(text) if c in LETTERS]
+    plain = Letters()(text)
+    if unknown := [c for c in plain if c not in LETTERS]:
+        raise ConfigError(f"'{unknown[0]}' is no letter the network can write; write numbers out in words")
+    return [LETTERS.index(c) + 1 for c in plain]
 
 
 def letters_of(symbols: Sequence[int]) -> str:

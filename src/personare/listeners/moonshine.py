@@ -11,20 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import WeightsError
-from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
-from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
 from personare.core.weights import files_of
 from personare.listeners.moonshine_decoding import END, decode
 from personare.listeners.windows import is_silent, windows_at_quiet_points
-from personare.listeners.words import TEXT, summarize_words
+from personare.listeners.words import Recognizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +33,7 @@ _FIRST_SPECIAL = 32_000  # the vocabulary's last 768 entries are marks, not text
 
 
 @dataclass(frozen=True)
-class Moonshine(Listener):
+class Moonshine(Recognizer):
     """Recognize words: a batch of Audio in, one transcript each out ("" for silence).
 
     Parameters
@@ -44,11 +42,9 @@ class Moonshine(Listener):
     window_s : longer speech is cut at quiet points into windows of at most this many seconds.
     rows : how many windows are written down together; changes the speed, not the words.
     threads : processor threads the model may use.
+    normalizer : how texts are made comparable before words are counted.
     """
 
-    gives: ClassVar[tuple[str, ...]] = ("wer",)
-    batched: ClassVar[bool] = True
-    columns = (TEXT,)
     requires = Requirements("the listener 'moonshine'", {"jiwer": "asr"}, models=("moonshine",))
 
     tokens_per_s: float = 6.5
@@ -56,6 +52,7 @@ class Moonshine(Listener):
     window_s: float = 24.0
     rows: int = 8
     threads: int = 1
+    normalizer: str = "whisper-english"
 
     def __post_init__(self) -> None:
         if not (self.tokens_per_s > 0 and self.spare_tokens >= 0 and self.window_s >= 1):
@@ -76,14 +73,6 @@ class Moonshine(Listener):
         most = [int(self.tokens_per_s * len(samples) / RATE_HZ) + self.spare_tokens for samples in each]
         texts = iter([_text(tokens, _pieces()) for tokens in decode(each, most, rows=self.rows, threads=self.threads)])
         return [" ".join(text for text in [next(texts) for _ in own] if text) for own in windows]
-
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Transcribe each stimulus."""
-        return [Observation(words=text) for text in self([stimulus.audio for stimulus in batch])]
-
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Compute the word error rate of both sides."""
-        return summarize_words(rows, context, metric="wer")
 
     def _windows(self, audio: Audio) -> list[NDArray[np.float32]]:
         """Cut long speech; leave out what is silent or too short to be a word."""

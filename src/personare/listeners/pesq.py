@@ -12,35 +12,24 @@ from typing import ClassVar
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
-from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
-from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
-from personare.listeners.pairs import matched, summarize_score
+from personare.listeners.pairs import PairScore, matched
 
 RATE_HZ = 16_000
 SHORTEST_S = 0.25
 
 
 @dataclass(frozen=True)
-class Pesq(Listener):
+class Pesq(PairScore):
     """Judge quality: a batch of (original, anonymized) in, one number each out; what PESQ cannot judge is an error."""
 
     gives: ClassVar[tuple[str, ...]] = ("pesq",)
-    compares: ClassVar[bool] = True
     requires = Requirements("the listener 'pesq'", {"pesq": "quality"})
     fingerprint = "pesq-wb"
 
     def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> list[float]:
         """Compare each pair, resampled to 16 kHz."""
         return [self._one(original, anonymized) for original, anonymized in batch]
-
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Compare each sound with its original."""
-        return [Observation(values={"pesq": score}) for score in self([stimulus.pair for stimulus in batch])]
-
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Average the scores."""
-        return summarize_score(rows, context, "pesq")
 
     def _one(self, original: Audio, anonymized: Audio) -> float:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHORTEST_S = 0.05  # two periods of the lowest voice
-GIVES = ("f0_spearman", "pitch_correlation", "voicing_error")
 MEANS = (
     MeanOf("f0_spearman", "f0_spearman"),
     MeanOf("pitch_correlation", "pitch_correlation_voiced", conditions={"frames": "voiced"}),
@@ -56,8 +56,28 @@ def compare_tracks(original_hz: NDArray[np.float64], anonymized_hz: NDArray[np.f
     )
 
 
+class PitchTracker(Listener):
+    """A listener for pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced."""
+
+    gives: ClassVar[tuple[str, ...]] = ("f0_spearman", "pitch_correlation", "voicing_error")
+    compares: ClassVar[bool] = True
+
+    @abstractmethod
+    def __call__(self, batch: Sequence[Audio]) -> list[NDArray[np.float64]]:
+        """Follow the pitch of each Audio: float64 [frames]."""
+        ...
+
+    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
+        """Compare the pitch of each sound with its original's."""
+        return [compare_tracks(*self(stimulus.pair)) for stimulus in batch]
+
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Average the correlations and the voicing error."""
+        return UtilitySummary(mean_findings(rows, context, MEANS))
+
+
 @dataclass(frozen=True)
-class WorldPitch(Listener):
+class WorldPitch(PitchTracker):
     """Track pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
 
     Parameters
@@ -67,8 +87,6 @@ class WorldPitch(Listener):
     step_s : time from frame to frame; frame i lies at i * step_s, whatever the sample rate.
     """
 
-    gives: ClassVar[tuple[str, ...]] = GIVES
-    compares: ClassVar[bool] = True
     requires = Requirements("the listener 'pitch'", {"pyworld": "pitch"})
 
     method: Literal["dio", "harvest"] = "dio"
@@ -88,14 +106,6 @@ class WorldPitch(Listener):
     def __call__(self, batch: Sequence[Audio]) -> list[NDArray[np.float64]]:
         """Follow the pitch of each Audio: float64 [frames]."""
         return [self._track(audio) for audio in batch]
-
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Compare the pitch of each sound with its original's."""
-        return [compare_tracks(*self(stimulus.pair)) for stimulus in batch]
-
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Average the correlations and the voicing error."""
-        return UtilitySummary(mean_findings(rows, context, MEANS))
 
     def _track(self, audio: Audio) -> NDArray[np.float64]:
         frames = frame_count(audio, self.step_s)

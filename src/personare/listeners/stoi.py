@@ -14,21 +14,18 @@ from typing import ClassVar
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
-from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
-from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
-from personare.listeners.pairs import matched, summarize_score
+from personare.listeners.pairs import PairScore, matched
 
 RATE_HZ = 10_000  # what the definition is written for
 SHORTEST_S = 0.4
 
 
 @dataclass(frozen=True)
-class Stoi(Listener):
+class Stoi(PairScore):
     """Judge intelligibility: a batch of (original, anonymized) in, one number each out."""
 
     gives: ClassVar[tuple[str, ...]] = ("stoi",)
-    compares: ClassVar[bool] = True
     extended: ClassVar[bool] = False
     requires = Requirements("the listener 'stoi'", {"pystoi": "quality"})
     fingerprint = "stoi"
@@ -36,14 +33,6 @@ class Stoi(Listener):
     def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> list[float]:
         """Compare each pair, resampled to 10 kHz."""
         return [self._one(original, anonymized) for original, anonymized in batch]
-
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Compare each sound with its original."""
-        return [Observation(values={self.gives[0]: score}) for score in self([stimulus.pair for stimulus in batch])]
-
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Average the scores."""
-        return summarize_score(rows, context, self.gives[0])
 
     def _one(self, original: Audio, anonymized: Audio) -> float:
         try:

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
-from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
-from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
 from personare.encoders.swift import RATE_HZ, STEP_S, VOICED_FROM, swift_track
-from personare.listeners.means import mean_findings
-from personare.listeners.pitch import GIVES, MEANS, SHORTEST_S, compare_tracks, frame_count
+from personare.listeners.pitch import SHORTEST_S, PitchTracker, frame_count
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SwiftPitch(Listener):
+class SwiftPitch(PitchTracker):
     """Track pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
 
     Parameters
@@ -36,8 +33,6 @@ class SwiftPitch(Listener):
     threads : processor threads the model may use.
     """
 
-    gives: ClassVar[tuple[str, ...]] = GIVES
-    compares: ClassVar[bool] = True
     requires = Requirements("the listener 'pitch-swift'", models=("swift-f0",))
 
     lowest_hz: float = 75.0
@@ -60,14 +55,6 @@ class SwiftPitch(Listener):
     def __call__(self, batch: Sequence[Audio]) -> list[NDArray[np.float64]]:
         """Follow the pitch of each Audio, resampled to 16 kHz: float64 [frames]."""
         return [self._track(audio) for audio in batch]
-
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Compare the pitch of each sound with its original's."""
-        return [compare_tracks(*self(stimulus.pair)) for stimulus in batch]
-
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Average the correlations and the voicing error."""
-        return UtilitySummary(mean_findings(rows, context, MEANS))
 
     def _track(self, audio: Audio) -> NDArray[np.float64]:
         frames = frame_count(audio, self.step_s)

@@ -15,35 +15,24 @@ import numpy as np
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
-from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
-from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
-from personare.listeners.pairs import matched, summarize_score
+from personare.listeners.pairs import PairScore, matched
 
 RATE_HZ = 16_000
 SHORTEST_S = 1.0
 
 
 @dataclass(frozen=True)
-class Visqol(Listener):
+class Visqol(PairScore):
     """Judge quality: a batch of (original, anonymized) in, one opinion score each out."""
 
     gives: ClassVar[tuple[str, ...]] = ("visqol",)
-    compares: ClassVar[bool] = True
     requires = Requirements("the listener 'visqol'", {"visqol": "quality"})
     fingerprint = "visqol-speech-polynomial"
 
     def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> list[float]:
         """Compare each pair, resampled to 16 kHz."""
         return [self._one(original, anonymized) for original, anonymized in batch]
-
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Compare each sound with its original."""
-        return [Observation(values={"visqol": score}) for score in self([stimulus.pair for stimulus in batch])]
-
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Average the scores."""
-        return summarize_score(rows, context, "visqol")
 
     def _one(self, original: Audio, anonymized: Audio) -> float:
         judge = _judge()

@@ -11,24 +11,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import MissingExtraError
-from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
-from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
 from personare.core.weights import files_of
 from personare.listeners.windows import is_silent, windows_at_quiet_points
-from personare.listeners.words import TEXT, summarize_words
+from personare.listeners.words import Recognizer
 
 RATE_HZ = 16_000
 SHORTEST_S = 0.1
 
 
 @dataclass(frozen=True)
-class Whisper(Listener):
+class Whisper(Recognizer):
     """Recognize words: a batch of Audio in, one transcript each out ("" for silence).
 
     Parameters
@@ -38,11 +36,9 @@ class Whisper(Listener):
     beam : how many guesses are followed at once; one alone loses the end of some utterances.
     compute : how the weights are computed with.
     threads : processor threads the model may use.
+    normalizer : how texts are made comparable before words are counted.
     """
 
-    gives: ClassVar[tuple[str, ...]] = ("wer",)
-    batched: ClassVar[bool] = True
-    columns = (TEXT,)
     requires = Requirements("the listener 'whisper'", {"jiwer": "asr", "faster_whisper": "asr"}, models=("whisper",))
 
     tokens_per_s: float = 6.5
@@ -51,6 +47,7 @@ class Whisper(Listener):
     beam: int = 5
     compute: str = "int8"
     threads: int = 1
+    normalizer: str = "whisper-english"
 
     def __post_init__(self) -> None:
         if not (self.tokens_per_s > 0 and self.spare_tokens >= 0 and 1 <= self.window_s <= 30 and self.threads >= 1):
@@ -69,14 +66,6 @@ class Whisper(Listener):
     def __call__(self, batch: Sequence[Audio]) -> list[str]:
         """Transcribe each Audio; any sample rate is resampled to 16 kHz first."""
         return [self._transcribe(resample(audio, RATE_HZ)) for audio in batch]
-
-    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
-        """Transcribe each stimulus."""
-        return [Observation(words=text) for text in self([stimulus.audio for stimulus in batch])]
-
-    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
-        """Compute the word error rate of both sides."""
-        return summarize_words(rows, context, metric="wer")
 
     def _transcribe(self, audio: Audio) -> str:
         windows = windows_at_quiet_points(audio, longest_s=self.window_s)

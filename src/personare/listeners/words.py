@@ -1,4 +1,4 @@
-"""From transcripts to error rates: how many words or letters a recognizer gets wrong, before and after anonymization.
+"""What recognizers share: from transcripts to the share of words or letters that they get wrong, before and after.
 
 Where the corpus notes what was said (column ``text``), both sides are compared with it; where it does not, the words
 recognized in the original are the reference, and the finding says so.
@@ -6,31 +6,74 @@ recognized in the original are the reference, and the finding says so.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
+from personare.core.audio import Audio
 from personare.core.findings import Finding
-from personare.core.observations import SIDES, ObservedUtterance, Side, SummaryContext, UtilitySummary
+from personare.core.observations import (
+    SIDES,
+    Observation,
+    ObservedUtterance,
+    Side,
+    Stimulus,
+    SummaryContext,
+    UtilitySummary,
+)
+from personare.core.protocols import Listener
 from personare.core.seeding import rng_for
 from personare.listeners.means import no_estimate
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import normalizer
 from personare.metrics import card
 from personare.metrics.utility.wer import WordErrors, character_errors, wer_estimate, word_errors
-
-if TYPE_CHECKING:
-    from typing import Literal
 
 TEXT = "text"
 
 
-def summarize_words(
-    rows: Sequence[ObservedUtterance], context: SummaryContext, *, metric: Literal["wer", "cer"]
+class Recognizer(Listener):
+    """A listener for words: a batch of Audio in, one transcript each out; gives ``wer``, or ``cer`` by letters.
+
+    ``normalizer`` names how texts are made comparable; it is a parameter of every recognizer.
+    """
+
+    gives: ClassVar[tuple[str, ...]] = ("wer",)
+    batched: ClassVar[bool] = True
+    columns = (TEXT,)
+
+    normalizer: str
+
+    @abstractmethod
+    def __call__(self, batch: Sequence[Audio]) -> list[str]:
+        """Transcribe each Audio."""
+        ...
+
+    @property
+    def summary_fingerprint(self) -> str:
+        """The rules by which texts are made comparable."""
+        return normalizer(self.normalizer).fingerprint
+
+    def check(self) -> None:
+        """Say now what is missing, not once for each utterance."""
+        self.requires.check()
+        normalizer(self.normalizer).requires.check()
+
+    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
+        """Transcribe each stimulus."""
+        return [Observation(words=text) for text in self([stimulus.audio for stimulus in batch])]
+
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Compute the error rates of both sides."""
+        return _summary(rows, context, self.gives[0], self.normalizer)
+
+
+def _summary(
+    rows: Sequence[ObservedUtterance], context: SummaryContext, metric: str, normalizer_name: str
 ) -> UtilitySummary:
-    """Compute error rates of ``original`` (where text is noted) and ``anonymized`` speech, with S/D/I counts."""
     texts = context.noted.get(TEXT, {})
     observed = [row for row in rows if _words(row, "original") is not None and _words(row, "anonymized") is not None]
     counted = [row for row in observed if row.utterance in texts] if texts else observed
-    findings = tuple(_findings(counted, context, metric))
+    findings = tuple(_findings(counted, context, metric, normalizer_name))
     if not texts:
         note = "Nobody wrote down what was said: words heard in the original are the reference for those heard after."
         return UtilitySummary(findings, (note,))
@@ -39,8 +82,10 @@ def summarize_words(
     return UtilitySummary(findings, (note,) if lacking else ())
 
 
-def _findings(rows: Sequence[ObservedUtterance], context: SummaryContext, metric: str) -> Iterator[Finding]:
-    texts, normalize = context.noted.get(TEXT, {}), Normalizer()
+def _findings(
+    rows: Sequence[ObservedUtterance], context: SummaryContext, metric: str, normalizer_name: str
+) -> Iterator[Finding]:
+    texts, normalize = context.noted.get(TEXT, {}), normalizer(normalizer_name)
     references = [normalize(texts[row.utterance] if texts else _words(row, "original") or "") for row in rows]
     speakers = [context.speakers[row.utterance] for row in rows]
     for side in SIDES if texts else SIDES[1:]:

@@ -145,13 +145,13 @@ def finish(course: Course, task: VoiceTask, corpus: Corpus, folder: Path, *, sou
 def _wer(course: Course, task: VoiceTask, corpus: Corpus) -> tuple[Estimate | None, Estimate | None]:
     """Let the default recognizer hear held-out speakers, as they are and in the voices of others."""
     from personare.listeners.moonshine import Moonshine
-    from personare.listeners.normalize import Normalizer
+    from personare.listeners.normalize import WhisperEnglish
     from personare.metrics.utility.wer import wer_estimate, word_errors
 
     if "text" not in corpus.frame.columns:
         return None, None
     texts = dict(corpus.frame.select("utterance", "text").drop_nulls().iter_rows())
-    rng, ear, plain = rng_for(key_of(course.settings.seed), "held-out words"), Moonshine(), Normalizer()
+    rng, ear, plain = rng_for(key_of(course.settings.seed), "held-out words"), Moonshine(), WhisperEnglish()
     told: list[tuple[str, str, str, str]] = []
     for item, lesson in zip(course.judge, course.judged_lessons(), strict=True):
         if item.name not in texts:
