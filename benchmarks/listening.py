@@ -18,15 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+from personare.anonymizers.signal.vocoder import resynthesize
 
 from personare.anonymizers import anonymizer
-from personare.anonymizers.vocoder import revoiced
 from personare.core.audio import Audio, read_mono, write
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
-from personare.engine import Here
-from personare.pipeline.listen import USUAL, UtilityFindings, listen, make_listeners
-from personare.pipeline.pairing import Pairs
+from personare.engine import Serial
+from personare.pipeline.listen import USUAL, Pairs, UtilityFindings, listen, make_listeners
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 KEY = Key.from_seed(1)
@@ -36,7 +35,7 @@ def methods() -> dict[str, Callable[[Audio, str], Audio]]:
     b2, world = anonymizer("mcadams", alpha=0.8), anonymizer("world")
     return {
         "original": lambda audio, _: audio,
-        "copy-synthesis (WORLD)": lambda audio, _: revoiced(audio, lambda speech: speech),
+        "copy-synthesis (WORLD)": lambda audio, _: resynthesize(audio, lambda speech: speech),
         "B2 (McAdams 0.8)": lambda audio, speaker: b2(audio, rng=rng_for(KEY, "voice", speaker)),
         "WORLD warp": lambda audio, speaker: world(audio, rng=rng_for(KEY, "voice", speaker)),
     }
@@ -59,8 +58,8 @@ def measured(
         place = folder / f"{row['utterance']}.wav"
         write(place, change(read_mono(Path(row["audio"])), row["speaker"]), encoding="float32")
         places.append(str(place))
-    pairs = Pairs(frame.with_columns(pl.Series("anonymized", places)), (), 0)
-    return listen(pairs, make_listeners(listeners), engine=Here(), remember=False)
+    pairs = Pairs(frame.with_columns(pl.Series("anonymized", places)), ())
+    return listen(pairs, make_listeners(listeners), engine=Serial(), remember=False)
 
 
 def main(corpus: Path, per_speaker: int, listeners: tuple[str, ...]) -> None:

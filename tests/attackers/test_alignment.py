@@ -9,10 +9,11 @@ from scipy.stats import ortho_group
 
 from personare.attackers.alignment import align_pairs, align_unpaired, procrustes, wasserstein_procrustes
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import Scorer, cosine
+from personare.attackers.scoring import Scorer
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError, LeakError
 from personare.core.tables import Embeddings
+from personare.core.vectors import cosine
 
 D = 8
 TURN = ortho_group.rvs(D, random_state=1)

@@ -7,10 +7,10 @@ import pytest
 
 from personare.attackers.inference import Inferred, fit_guesser, infer_attribute
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
 from personare.core.tables import Embeddings
+from personare.core.vectors import unit_rows
 
 VALUES = ("young", "middle", "old")
 

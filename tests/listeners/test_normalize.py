@@ -15,9 +15,9 @@ from personare.core.errors import ConfigError, MissingExtraError, UnknownNameErr
 from personare.core.observations import Observation, ObservedUtterance, SummaryContext
 from personare.core.seeding import Key
 from personare.listeners import normalize
-from personare.listeners.ctc import symbols_of
 from personare.listeners.moonshine import Moonshine
 from personare.listeners.normalize import NORMALIZERS, Letters, WhisperEnglish, normalizer
+from personare.training.recognizer.features import symbols_of
 
 pytest.importorskip("whisper_normalizer", reason="needs the extra 'asr'")
 
@@ -74,7 +74,7 @@ def test_letters_of_letters_are_the_same(text: str) -> None:
     once = Letters()(text)
     assert Letters()(once) == once
     assert all(c.isalpha() or c in " '" for c in once)
-    assert len(symbols_of(text)) == len(once)
+    assert len(symbols_of(once)) == len(once)
 
 
 def test_a_text_with_digits_cannot_be_trained_on() -> None:

@@ -13,16 +13,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 import soundfile
+from personare.pipeline.pairing import key_for, pair, pair_folders
 
 from conftest import hum
 from personare.core.audio import read_channels, write
-from personare.core.errors import CorpusError, MissingExtraError, PersonareError, TargetError, UnknownNameError
+from personare.core.errors import CorpusError, MissingExtraError, OutputError, PersonareError, UnknownNameError
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Engine, Here, Pool, shard_of
+from personare.engine import Engine, ProcessPool, Serial, shard_of
 from personare.pipeline.jobs.anonymize import Summary, anonymize, private_folder
-from personare.pipeline.pairing import key_for, pair, pair_folders
 from personare.pipeline.recipe import Recipe, read_recipe, rehearse
 
 RANDOM = Recipe("mcadams", {"alpha": [0.5, 0.9]})
@@ -33,7 +33,7 @@ def run(
     source: Path, target: Path, recipe: Recipe = RANDOM, *, engine: Engine | None = None, **options: object
 ) -> Summary:
     corpus = read_corpus(source).corpus
-    return anonymize(corpus, target, recipe, engine=engine or Here(), **options)  # type: ignore[arg-type]
+    return anonymize(corpus, target, recipe, engine=engine or Serial(), **options)  # type: ignore[arg-type]
 
 
 def content(folder: Path) -> dict[str, str]:
@@ -77,7 +77,7 @@ def test_at_utterance_level_no_name_groups_a_speaker(small_corpus: Path, tmp_pat
 def test_the_same_key_gives_the_same_bytes_on_one_or_two_workers(small_corpus: Path, tmp_path: Path) -> None:
     key = tmp_path / "secret.key"
     run(small_corpus, tmp_path / "one", key_file=key)
-    run(small_corpus, tmp_path / "two", key_file=key, engine=Pool(2))
+    run(small_corpus, tmp_path / "two", key_file=key, engine=ProcessPool(2))
     assert content(tmp_path / "one") == content(tmp_path / "two")
     run(small_corpus, tmp_path / "three", key_file=tmp_path / "other.key")
     other = content(tmp_path / "three")
@@ -120,7 +120,7 @@ def test_shards_add_up_to_the_whole(small_corpus: Path, tmp_path: Path) -> None:
 
 def test_a_broken_file_is_a_row_and_the_rest_is_done(small_corpus: Path, tmp_path: Path) -> None:
     (small_corpus / "anna" / "anna-2.wav").write_bytes(b"RIFF not really")
-    summary = run(small_corpus, tmp_path / "out", engine=Pool(2))
+    summary = run(small_corpus, tmp_path / "out", engine=ProcessPool(2))
     assert (summary.done, summary.failed) == (15, 1)
     assert summary.failures[0][0] == "anna-2" and "not audio" in summary.failures[0][1]
     assert "anna-2\t" in (private_folder(tmp_path / "out") / "failures.tsv").read_text()
@@ -144,16 +144,16 @@ def test_every_channel_is_kept_with_one_voice(tmp_path: Path) -> None:
 def test_targets_that_cannot_be_used(small_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("precious")
-    with pytest.raises(TargetError, match="is not empty"):
+    with pytest.raises(OutputError, match="is not empty"):
         run(small_corpus, tmp_path / "full")
     assert (tmp_path / "full" / "thesis.txt").read_text() == "precious"
     (tmp_path / "file").write_text("")
-    with pytest.raises(TargetError, match="is a file"):
+    with pytest.raises(OutputError, match="is a file"):
         run(small_corpus, tmp_path / "file")
     run(small_corpus, tmp_path / "out")
-    with pytest.raises(TargetError, match="other settings or another key"):
+    with pytest.raises(OutputError, match="other settings or another key"):
         run(small_corpus, tmp_path / "out", Recipe("mcadams", {"alpha": 0.8}))
-    with pytest.raises(TargetError, match="other settings or another key"):
+    with pytest.raises(OutputError, match="other settings or another key"):
         run(small_corpus, tmp_path / "out", key_file=tmp_path / "new.key")
 
 
@@ -180,9 +180,9 @@ def test_kept_names_must_be_plain(tmp_path: Path) -> None:
     write(tmp_path / "a.wav", hum(1))
     rows = {"utterance": ["x/../../y"], "speaker": ["anna"], "audio": [str(tmp_path / "a.wav")]}
     corpus = Corpus(pl.DataFrame(rows))
-    with pytest.raises(TargetError, match="cannot be a file name"):
-        anonymize(corpus, tmp_path / "out", RANDOM, engine=Here(), names="keep")
-    assert anonymize(corpus, tmp_path / "tokens", RANDOM, engine=Here()).done == 1
+    with pytest.raises(OutputError, match="cannot be a file name"):
+        anonymize(corpus, tmp_path / "out", RANDOM, engine=Serial(), names="keep")
+    assert anonymize(corpus, tmp_path / "tokens", RANDOM, engine=Serial()).done == 1
 
 
 def test_originals_and_anonymized_pair_only_with_the_key(small_corpus: Path, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_read_only_target_is_one_line(small_corpus: Path, tmp_path: Path) -> N
     locked.mkdir(mode=0o500)
     if os.geteuid() == 0:  # root may write into any folder, but not into the kernel's own
         locked = Path("/proc")
-    with pytest.raises(TargetError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be written"):
         run(small_corpus, locked / "out")
 
 
@@ -241,7 +241,7 @@ def test_work_goes_in_the_order_of_the_new_names(small_corpus: Path, tmp_path: P
 
 
 def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="must not lie in the folder that is given away"):
+    with pytest.raises(OutputError, match="must not lie in the folder that is given away"):
         run(small_corpus, tmp_path / "out", key_file=tmp_path / "out" / "key")
     assert not (tmp_path / "out").exists()
 
@@ -249,7 +249,7 @@ def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Pat
 def test_a_withdrawn_speaker_is_noticed(small_corpus: Path, tmp_path: Path) -> None:
     run(small_corpus, tmp_path / "out")
     rest = Corpus(read_corpus(small_corpus).corpus.frame.filter(pl.col("speaker") != "anna"))
-    summary = anonymize(rest, tmp_path / "out", RANDOM, engine=Here())
+    summary = anonymize(rest, tmp_path / "out", RANDOM, engine=Serial())
     assert (summary.done, summary.unexplained) == (12, 4)
 
 

@@ -16,14 +16,13 @@ from personare.core.audio import Audio, read_mono, resample, write
 from personare.core.errors import ConfigError, MissingExtraError
 from personare.core.findings import Finding
 from personare.core.tables import Corpus
-from personare.engine import Here
+from personare.engine import Serial
 from personare.listeners.affect import fit_affect, fit_affect_classes
 from personare.listeners.moonshine import Moonshine
 from personare.listeners.stoi import Stoi
-from personare.pipeline.listen import UtilityFindings, as_json, make_listeners, table_rows
+from personare.pipeline.listen import Pairs, UtilityFindings, as_json, make_listeners, table_rows
 from personare.pipeline.listen import listen as listen_with
 from personare.pipeline.observe import ObserveWork, UtterancePair, in_batches
-from personare.pipeline.pairing import Pairs
 
 for library in ("jiwer", "pyworld", "pesq", "pystoi", "speechmos"):
     pytest.importorskip(library, reason="needs the extras 'asr', 'pitch' and 'quality'")
@@ -36,12 +35,12 @@ def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def listen(pairs: Pairs, *names: str, seed: int = 1, remember: bool = True) -> UtilityFindings:
-    return listen_with(pairs, make_listeners(names), engine=Here(), seed=seed, remember=remember)
+    return listen_with(pairs, make_listeners(names), engine=Serial(), seed=seed, remember=remember)
 
 
 def pairs_of(folder: Path, *, anonymized: str = "audio", missing: tuple[str, ...] = ()) -> Pairs:
     frame = Corpus.load(folder / "manifest.parquet").frame
-    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing, 0)
+    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing)
 
 
 def named(findings: tuple[Finding, ...], name: str) -> Finding:
@@ -63,7 +62,7 @@ def test_failures_are_counted_and_named(small_corpus: Path) -> None:
     write(silent, Audio(np.zeros(12_800, np.float32), 16_000))
     (small_corpus / "text.wav").write_text("not audio")
     audio = [str(silent), str(small_corpus / "text.wav"), *pairs.frame["anonymized"].to_list()[2:]]
-    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing, 0)
+    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing)
     found = listen(broken, "stoi", "pitch")
     assert named(found.findings, "stoi").failed == 3
     assert named(found.findings, "f0_spearman").failed == 3
@@ -81,7 +80,7 @@ def test_the_same_seed_gives_the_same_intervals(small_corpus: Path) -> None:
         noise = 0.02 * np.random.default_rng(i).standard_normal(len(sound.samples))
         write(Path(path).with_suffix(".n.wav"), Audio((sound.samples + noise).astype(np.float32), 16_000))
     changed = noisy.frame.with_columns(pl.col("audio").str.replace(".wav", ".n.wav", literal=True).alias("anonymized"))
-    found = [listen(Pairs(changed, (), 0), "stoi", seed=seed).findings[0].estimate for seed in (1, 1, 2)]
+    found = [listen(Pairs(changed, ()), "stoi", seed=seed).findings[0].estimate for seed in (1, 1, 2)]
     assert found[0] == found[1]
     assert found[0].value == found[2].value
     assert found[0].low < found[0].value < found[0].high
@@ -96,11 +95,11 @@ def test_words_with_and_without_written_text(shared_folder: Path) -> None:
     frame = rows.select("utterance", "speaker", "text").with_columns(
         pl.Series("audio", audio), pl.Series("anonymized", audio)
     )
-    written = listen(Pairs(frame, (), 0), "moonshine").findings
+    written = listen(Pairs(frame, ()), "moonshine").findings
     assert [f.conditions["speech"] for f in written] == ["original", "anonymized"]
     assert written[0].estimate.value == written[1].estimate.value < 0.3
     assert written[0].conditions["reference"] == "written"
-    (heard,) = listen(Pairs(frame.drop("text"), (), 0), "moonshine").findings
+    (heard,) = listen(Pairs(frame.drop("text"), ()), "moonshine").findings
     assert heard.estimate.value == 0
     assert heard.conditions["reference"] == "heard in the original"
 
@@ -146,7 +145,7 @@ def test_an_anonymized_file_at_another_rate_is_compared_all_the_same(small_corpu
     for row in pairs.frame.iter_rows(named=True):
         places.append(str(tmp_path / f"{row['utterance']}.wav"))
         write(Path(places[-1]), resample(read_mono(Path(row["audio"])), 44_100))
-    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), (), 0)
+    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), ())
     found = listen(other, "pitch", "pesq", "stoi", "estoi", remember=False)
     assert not found.failures
     values = {finding.metric.name: finding.estimate.value for finding in found.findings}
@@ -172,7 +171,7 @@ def test_the_command_prints_a_table_and_json(small_corpus: Path, tmp_path: Path)
 
 def test_one_speaker_has_no_interval(small_corpus: Path) -> None:
     pairs = pairs_of(small_corpus)
-    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), (), 0)
+    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), ())
     found = listen(alone, "stoi")
     assert table_rows(found)[1][0][3] == "-"
     assert as_json(found)["findings"][0]["low"] is None
@@ -209,12 +208,12 @@ def test_categories_are_counted_by_average_recall(small_corpus: Path, tmp_path: 
     (alone,) = listen(pairs, name).findings
     assert (alone.metric.name, alone.estimate.value, alone.chance) == ("uar", 1.0, 0.5)
     assert alone.conditions["reference"] == "heard in the original"
-    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), (), 0)
+    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), ())
     before, after = listen(noted, name).findings
     assert before.conditions == {"speech": "original", "reference": "noted", "classes": 2}
     assert before.estimate.value == after.estimate.value == 1.0
     swapped = noted.frame.with_columns(pl.col("anonymized").reverse())
-    assert listen(Pairs(swapped, (), 0), name).findings[1].estimate.value == 0.0
+    assert listen(Pairs(swapped, ()), name).findings[1].estimate.value == 0.0
     assert "100.0 %" in table_rows(listen(noted, name))[1][0][2]
 
 

@@ -14,7 +14,7 @@ from conftest import hum
 from listener_plugins import Spelling
 from personare.core.audio import Audio, write
 from personare.core.observations import ObservedUtterance
-from personare.engine import Engine, Here, Pool, Result
+from personare.engine import Engine, ProcessPool, Result, Serial
 from personare.listeners import BUILTIN
 from personare.pipeline.stages.listen import OBSERVATIONS, ListenJob
 from personare.pipeline.store import Failures, Store
@@ -37,14 +37,14 @@ class Backwards:
     """An engine that does the last item first."""
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any], *, ordered: bool = True) -> Iterator[Any]:
-        yield from reversed(list(Here().map(work, items, ordered=ordered)))
+        yield from reversed(list(Serial().map(work, items, ordered=ordered)))
 
 
 class Dying:
     """An engine whose worker dies at the first item."""
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any], *, ordered: bool = True) -> Iterator[Any]:
-        for result in Here().map(work, items, ordered=ordered):
+        for result in Serial().map(work, items, ordered=ordered):
             yield result if result.index else Result(0, result.item, None, "the worker died")
 
 
@@ -86,7 +86,7 @@ def pair_by_pair(frame: pl.DataFrame, store: Store, *, name: str = "spelling") -
 
 def test_batches_write_the_bytes_of_single_pairs_in_any_order(spelling: list[int], tmp_path: Path) -> None:
     frame = corpus(tmp_path / "corpus", [3_000 + 37 * (7 * i % 20) for i in range(20)])
-    here, failures = listened(frame, tmp_path / "here", Here())
+    here, failures = listened(frame, tmp_path / "here", Serial())
     assert not failures
     assert spelling == [8, 8, 4]  # eight pairs at a time; both sounds of a pair are the same here
     (tmp_path / "home").rename(tmp_path / "forgotten")
@@ -98,7 +98,7 @@ def test_batches_write_the_bytes_of_single_pairs_in_any_order(spelling: list[int
 def test_a_bad_pair_is_one_failure_and_its_neighbours_are_heard(spelling: list[int], tmp_path: Path) -> None:
     frame = corpus(tmp_path / "corpus", [4_000, 4_444, 4_100, 4_200, 5_555, 4_300])
     (tmp_path / "corpus" / "u05.wav").write_bytes(b"RIFF nothing")
-    heard, failures = listened(frame, tmp_path / "run", Here())
+    heard, failures = listened(frame, tmp_path / "run", Serial())
     rows = {row.utterance: row for row in map(ObservedUtterance.from_json, heard.decode().splitlines())}
     assert list(rows) == ["u00", "u01", "u02", "u03"]
     assert (rows["u01"].failure, rows["u01"].sides) == ("this cannot be spelt", {})
@@ -116,7 +116,7 @@ def test_a_worker_that_dies_fails_every_pair_of_its_batch_by_name(spelling: list
     lost, kept = {name for name, _ in failures}, {json.loads(line)["utterance"] for line in heard.splitlines()}
     assert (len(lost), len(kept), len(lost | kept)) == (8, 2, 10)
     assert {why for _, why in failures} == {"the worker died"}
-    again, failures = listened(frame, tmp_path / "run", Here())  # and is tried again
+    again, failures = listened(frame, tmp_path / "run", Serial())  # and is tried again
     assert not failures and len(again.splitlines()) == 10
 
 
@@ -136,7 +136,7 @@ def test_real_words_are_the_same_on_two_workers_and_pair_by_pair(
     rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 6)).head(20)
     places = [str(shared_folder / "corpus" / path) for path in rows["audio"]]
     frame = rows.select("utterance", "speaker").with_columns(pl.Series("audio", places), mark="utterance")
-    two, failures = listened(frame, tmp_path / "two", Pool(2), name="moonshine")
+    two, failures = listened(frame, tmp_path / "two", ProcessPool(2), name="moonshine")
     assert not failures and len(two.splitlines()) == 20
     (tmp_path / "home" / "observations").rename(tmp_path / "forgotten")
     assert pair_by_pair(frame, Store(tmp_path / "two"), name="moonshine") == two

@@ -13,7 +13,7 @@ from personare.anonymizers import ANONYMIZERS
 from personare.core.seeding import Key
 from personare.pipeline.models import file_marks, models_of
 from personare.pipeline.recipe import Recipe
-from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.anonymize import AnonymizeJob
 
 CODE = """
 from dataclasses import dataclass
@@ -42,8 +42,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def key(recipe: Recipe) -> str:
-    frame = pl.DataFrame({"utterance": ["u"], "speaker": ["s"], "audio": ["u.wav"], "mark": ["m"]})
-    return HideJob("hide", frame, recipe, Key.from_seed(1)).stage.key
+    frame = pl.DataFrame({"utterance": ["u"], "speaker": ["s"], "audio": ["u.wav"], "digest": ["m"]})
+    return AnonymizeJob("anonymize", frame, recipe, Key.from_seed(1)).stage.key
 
 
 @pytest.mark.parametrize("recipe", [Recipe("toy"), Recipe("chain", {"steps": [{"name": "toy"}]})])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from personare.engine import Here
+from personare.engine import Serial
 from personare.pipeline.estimate import Planned, StudyPlan, plan_study
 from personare.pipeline.run import Ran, run_study
 from personare.pipeline.study import read_study
@@ -34,7 +34,7 @@ def planned(path: Path, out: str, *, probe: bool = True) -> StudyPlan:
 
 def ran(path: Path, out: str) -> Ran:
     text = path.read_text(encoding="utf-8")
-    return run_study(read_study(path), path.parent / out, engine=Here(), written=text, home=path.parent)
+    return run_study(read_study(path), path.parent / out, engine=Serial(), written=text, home=path.parent)
 
 
 def test_every_stage_is_listed_and_timed_and_nothing_is_written(place: Path) -> None:
@@ -42,7 +42,7 @@ def test_every_stage_is_listed_and_timed_and_nothing_is_written(place: Path) -> 
     found = planned(path, "never")
     assert not (place / "never").exists()
     kinds = [stage.kind for stage in found.stages]
-    assert {kind: kinds.count(kind) for kind in kinds} == {"hide": 2, "hear": 4, "listen": 1, "measure": 7}
+    assert {kind: kinds.count(kind) for kind in kinds} == {"anonymize": 2, "embed": 4, "listen": 1, "measure": 7}
     assert not found.unknown and not [stage.trouble for stage in found.stages if stage.trouble]
     assert all(s.seconds_each is not None and s.left == s.items for s in found.stages)
     assert found.seconds(1) > 0 and found.seconds(2) == pytest.approx(found.seconds(1) / 2)
@@ -50,14 +50,14 @@ def test_every_stage_is_listed_and_timed_and_nothing_is_written(place: Path) -> 
 
 def test_what_needs_several_utterances_of_several_people_is_timed_by_two(place: Path) -> None:
     """A probe has a couple of utterances, perhaps of one person: the work is the same as with enough of them."""
-    found = planned(write_study(place, conversations=[2], metrics=["linkability"], listeners=None), "never")
-    assert {stage.kind for stage in found.stages} == {"hide", "hear", "measure"}
+    found = planned(write_study(place, utterances_per_trial=[2], metrics=["linkability"], listeners=None), "never")
+    assert {stage.kind for stage in found.stages} == {"anonymize", "embed", "measure"}
     assert not found.unknown and all(stage.seconds_each is not None for stage in found.stages)
 
 
 def test_without_a_probe_times_are_unknown(place: Path) -> None:
     found = planned(write_study(place), "never", probe=False)
-    assert found.unknown == ["hear", "hide", "listen", "measure"] and found.seconds(1) == 0
+    assert found.unknown == ["anonymize", "embed", "listen", "measure"] and found.seconds(1) == 0
 
 
 def test_what_is_done_is_not_planned_again(place: Path) -> None:
@@ -65,7 +65,7 @@ def test_what_is_done_is_not_planned_again(place: Path) -> None:
     assert all(stage.done for stage in planned(place / "study.yaml", "run").stages)
     path = write_study(place, metrics=["eer", "linkability", "stoi", "singling_out"])
     left = [stage.label for stage in planned(path, "run").stages if not stage.done]
-    assert len(left) == 3 and all("single" in label for label in left)
+    assert len(left) == 3 and all("singling out" in label for label in left)
 
 
 def taught(place: Path, **plan: Any) -> Path:
@@ -85,13 +85,13 @@ def taught(place: Path, **plan: Any) -> Path:
 
 
 def schooling(found: StudyPlan) -> list[Planned]:
-    return [stage for stage in found.stages if stage.kind == "teach"]
+    return [stage for stage in found.stages if stage.kind == "train"]
 
 
 @needs_torch
 def test_the_teaching_of_recognizers_is_timed_by_a_few_of_its_steps(place: Path) -> None:
     short, long = (schooling(planned(taught(place, steps=steps), "never")) for steps in (6, 6000))
-    assert [stage.label for stage in short] == ["teach hums plain on original", "teach hums hidden on b2"]
+    assert [stage.label for stage in short] == ["train hums plain on original", "train hums hidden on b2"]
     for a, b in zip(short, long, strict=True):
         assert a.seconds_each and b.seconds_each and b.seconds_each > 20 * a.seconds_each
     found = planned(taught(place), "never")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from personare.cli import app
 from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL
-from personare.pipeline.speech import speech_of
+from personare.pipeline.speech import study_corpus
 from personare.pipeline.study import ORIGINAL, read_study, with_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ def test_on_the_real_corpus_who_is_learnt_from_is_never_attacked(
 ) -> None:
     study = with_corpus(read_study(recipe), shared_folder / "corpus", speakers=12, utterances=6)
     (label,) = study.corpora
-    speech = speech_of(label, study, stages=tmp_path)
+    speech = study_corpus(label, study, stages=tmp_path)
     parts = {role: set(speech.of(role)["part"]) for role in (TRAIN, ENROLMENT, TRIAL)}
     assert parts == {TRAIN: {"train"}, ENROLMENT: {"eval"}, TRIAL: {"eval"}}
     attacked = speech.frame.filter(pl.col("role") != TRAIN)

@@ -1,4 +1,4 @@
-"""The informed attacker on real speech: an ear trained on disguised voices hears more through the disguise."""
+"""The informed attacker on real speech: an embedder trained on anonymized speech recognizes more of it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from personare.pipeline.old_evaluate import read_pair
 
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.training.settings import shipped
 from personare.core.tables import Corpus
 from personare.engine import engine_for
 from personare.pipeline import old_knowledge as knowledge
 from personare.pipeline.jobs.anonymize import anonymize
-from personare.pipeline.jobs.train_embedder import open_course, sources_of, system_of, train_embedder
-from personare.pipeline.old_evaluate import read_pair
+from personare.pipeline.jobs.train_embedder import open_run, train_embedder
+from personare.pipeline.jobs.training_files import sources_of, system_of
 from personare.pipeline.recipe import Recipe
+from personare.training.embedder.settings import shipped
 
 RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
 STEPS = 300
@@ -33,10 +34,10 @@ def _some(shared: Path, part: str, *, speakers: int, each: int) -> Corpus:
 def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: str | None) -> str:
     small = shipped("xvector")
     settings = dataclasses.replace(small, plan=dataclasses.replace(small.plan, steps=STEPS, patience=0))
-    course = open_course(corpus, settings, attacked=attacked)
-    done = train_embedder(course, folder, sources=sources_of(corpus), system=system)
+    run = open_run(corpus, settings, attacked=attacked)
+    done = train_embedder(run, folder, sources=sources_of(corpus), system=system)
     assert done.eer.value < done.first_eer - 0.03, "held-out people are told apart better than before"
-    return f"trained:{done.finished.model}"
+    return f"trained:{done.exported.model}"
 
 
 @pytest.mark.slow

@@ -1,18 +1,29 @@
-"""Hostile ears: what an attacker knows, how they turn speech into vectors, how they compare."""
+"""Attackers: what they know, how they turn speech into vectors, how they compare, and the one ``attack``."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from personare.core.catalog import Catalog
 from personare.core.protocols import Embedder
 
+if TYPE_CHECKING:
+    from personare.attackers.scorers import ScorerSettings
+
 BUILTIN = {
-    "ecapa": "personare.attackers.ecapa:Ecapa",
+    "ecapa": "personare.encoders.ecapa:Ecapa",
     "ge2e": "personare.encoders.ge2e:Ge2e",
-    "trained": "personare.attackers.trained:Trained",
+    "trained": "personare.attackers.trained:TrainedEmbedder",
 }
 EMBEDDERS = Catalog("embedder", BUILTIN)
+SCORERS = Catalog(
+    "scorer",
+    {
+        "cosine": "personare.attackers.scorers:CosineScorer",
+        "wccn": "personare.attackers.scorers:WccnScorer",
+        "plda": "personare.attackers.scorers:PldaScorer",
+    },
+)
 
 
 def embedder(name: str, /, **parameters: Any) -> Embedder:
@@ -24,3 +35,8 @@ def embedder(name: str, /, **parameters: Any) -> Embedder:
     if colon:
         parameters = {"path": path, **parameters}
     return cast(Embedder, EMBEDDERS.make(name, **parameters))
+
+
+def scorer(name: str, /, **parameters: Any) -> ScorerSettings:
+    """Make a scorer by name, before it has learnt; unknown names and parameters are errors with a suggestion."""
+    return cast("ScorerSettings", SCORERS.make(name, **parameters))

@@ -21,6 +21,7 @@ from personare.core import weights
 from personare.core.audio import Audio, read_mono
 from personare.core.errors import AudioError
 from personare.core.files import write_bytes
+from personare.core.utterances import Utterance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,17 +32,8 @@ _CHECK_BYTES = 16
 
 
 @dataclass(frozen=True)
-class Clip:
-    """A recording, or the part of it from ``start_s`` to ``end_s``."""
-
-    audio: Path
-    start_s: float = 0.0
-    end_s: float | None = None
-
-
-@dataclass(frozen=True)
 class EmbedWork:
-    """The work of an engine on one Clip: ``engine.map(EmbedWork("ecapa"), clips)`` yields float32 [d] vectors.
+    """The work of an engine on one utterance: ``engine.map(EmbedWork("ecapa"), corpus)`` yields float32 [d] vectors.
 
     Parameters
     ----------
@@ -53,10 +45,10 @@ class EmbedWork:
     folder: Path | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, clip: Clip) -> NDArray[np.float32]:
-        """Hear it."""
+    def __call__(self, item: Utterance) -> NDArray[np.float32]:
+        """Embed it."""
         return embed_file(
-            clip.audio, self.embedder, start_s=clip.start_s, end_s=clip.end_s, folder=self.folder, **self.parameters
+            item.audio, self.embedder, start_s=item.start_s, end_s=item.end_s, folder=self.folder, **self.parameters
         )
 
 

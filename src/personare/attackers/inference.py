@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.attackers.scoring import unit_rows
 from personare.core.errors import ConfigError
+from personare.core.vectors import unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def infer_attribute(
     split: Split, attribute: Mapping[str, str | None], *, rng: np.random.Generator, pull: float = 1.0
 ) -> Inferred:
     """Attack one attribute (speaker -> value) of the test speakers; every speaker's utterances are heard together."""
-    lessons = split.lessons()
+    lessons = split.training_vectors()
     labels = np.array([attribute.get(name) or "" for name in lessons.names], dtype=str)[lessons.speaker]
     known = labels != ""
     counts = np.bincount(lessons.speaker)[lessons.speaker]
@@ -113,7 +113,7 @@ def fit_guesser(vectors: NDArray[np.float32], labels: Sequence[str], *, weights:
     classes, code = np.unique(np.array(labels, dtype=str), return_inverse=True)
     if len(classes) < 2:
         raise ConfigError(f"an attribute needs two values among the training speakers, not {len(classes)}")
-    x = unit_rows(vectors).astype(np.float64)
+    x = unit_rows(vectors)
     mean, scale = x.mean(0), x.std(0) + 1e-8
     x = (x - mean) / scale
     wanted = np.eye(len(classes))[code.reshape(-1)]

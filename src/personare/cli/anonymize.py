@@ -57,7 +57,7 @@ def anonymize(
         personare anonymize recordings/ anonymous/ --set "alpha=[0.7, 0.9]" --key secret.key
     """
     from personare.core.config import coerce
-    from personare.core.errors import TargetError
+    from personare.core.errors import OutputError
     from personare.corpora import read_corpus
     from personare.engine import engine_for, shard_of
     from personare.pipeline.jobs import anonymize as study
@@ -69,7 +69,7 @@ def anonymize(
     typer.echo(f"{source}: {reading.layout}, {len(corpus.speakers)} speakers, {len(corpus)} utterances", err=True)
     show.problems(reading.problems)
     if target.resolve().is_relative_to(source.resolve()):
-        raise TargetError(f"{target}: lies inside {source} and would become part of it; name a folder elsewhere")
+        raise OutputError(f"{target}: lies inside {source} and would become part of it; name a folder elsewhere")
     if not rehearse(recipe):
         typer.echo(f"note: {method} as set here draws nothing by chance: everybody gets the same change", err=True)
     with show.progress("anonymizing", len(corpus)) as tick:

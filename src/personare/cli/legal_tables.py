@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from personare.core.findings import Finding
-    from personare.pipeline.legal_curves import LegalCurves, Risk
+    from personare.pipeline.curves import RiskCurves, SpeakerRisk
 
 HEAD = ("attacker", "L", "N", "risk", "95 % interval", "guessing", "speakers", "verdict")
 
@@ -48,7 +48,7 @@ def percent(value: float | None) -> str:
     return f"{shown:.2g} %" if 0 < shown < 0.005 else f"{shown:.2f} %"
 
 
-def risk_lines(risks: Sequence[Risk], who: int) -> Iterator[str]:
+def risk_lines(risks: Sequence[SpeakerRisk], who: int) -> Iterator[str]:
     """Name the speakers at the greatest risk, the worst first."""
     for risk in risks if who else ():
         worst = sorted(risk.speakers.items(), key=lambda pair: (-pair[1], pair[0]))[:who]
@@ -56,7 +56,7 @@ def risk_lines(risks: Sequence[Risk], who: int) -> Iterator[str]:
         yield f"{risk.attacker}, L = {risk.length}, N = {risk.people}: greatest risk {names}"
 
 
-def as_document(found: LegalCurves) -> dict[str, Any]:
+def as_document(found: RiskCurves) -> dict[str, Any]:
     """Put findings, notes and every speaker's risk into one JSON document."""
     return {
         "findings": [f.as_row() for f in found.findings],

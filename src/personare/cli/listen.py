@@ -49,12 +49,24 @@ def listen(
     """
     import json
 
+    import polars as pl
+
+    from personare.core.catalog import allow_modules_in
+    from personare.corpora import read_corpus
     from personare.engine import engine_for
     from personare.pipeline import listen as study
-    from personare.pipeline.old_evaluate import read_pair
+    from personare.pipeline.given import pair_given
+    from personare.pipeline.recipe import read_recipe
+    from personare.pipeline.resolve import GivenFolder
 
+    allow_modules_in(Path())
     made = study.make_listeners(_names(listeners), _settings(settings or []))
-    pairs, recipe, _ = read_pair(original, anonymized, key)
+    recipe, frame = read_recipe(anonymized), read_corpus(original).corpus.frame
+    speech = pair_given(frame, GivenFolder(anonymized, key), recipe)
+    files = [str(speech.files[u]) if u in speech.files else None for u in frame["utterance"]]
+    frame = frame.with_columns(pl.Series("anonymized", files, dtype=pl.String))
+    missing = frame.filter(pl.col("anonymized").is_null())["utterance"].to_list()
+    pairs = study.Pairs(frame.drop_nulls("anonymized"), tuple(missing))
     pairs, guessed = _guessed(pairs, jobs) if guess else (pairs, [])
     with show.progress("listening", len(pairs.frame) * len(made)) as tick:
         found = study.listen(pairs, made, engine=engine_for(jobs), seed=seed, by=by, remember=remember, watch=tick)

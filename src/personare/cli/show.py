@@ -58,6 +58,16 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
     Console(width=width).print(drawn)
 
 
+def one_thread() -> None:
+    """Let numbers be added in one order, here as in workers: set before numpy is imported, it holds everywhere."""
+    import os
+
+    from personare.engine.local import THREAD_VARIABLES
+
+    for name in THREAD_VARIABLES:
+        os.environ.setdefault(name, "1")
+
+
 def failures(rows: Sequence[tuple[str, str]], *, most: int = 10) -> None:
     """Print failures on stderr, one line each, the first few of them."""
     for name, reason in rows[:most]:

@@ -67,12 +67,18 @@ def load_yaml(cls: type[T], path: Path) -> T:
 
 
 def from_mapping(cls: type[T], mapping: Mapping[Any, Any], *, where: str, noun: str = "key") -> T:
-    """Make the dataclass ``cls`` from a mapping; every key must be one of its fields and have its type."""
+    """Make the dataclass ``cls`` from a mapping; every key must be one of its fields and have its type.
+
+    A class may say in ``RENAMED`` (old name -> new name) what its keys were called before: the error names the new one.
+    """
     hints = typing.get_type_hints(cls)
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
+    renamed: Mapping[str, str] = getattr(cls, "RENAMED", {})
     for name in mapping:
+        if name in renamed:
+            raise ConfigError(f"{where}: the {noun} '{name}' is called '{renamed[name]}' now; write that")
         if name not in fields:
-            raise ConfigError(f"{where} has no {noun} '{name}'; {did_you_mean(str(name), fields)}")
+            raise ConfigError(unknown_key(cls, name, where=where, noun=noun))
     missing = [
         f.name
         for f in fields.values()
@@ -85,6 +91,14 @@ def from_mapping(cls: type[T], mapping: Mapping[Any, Any], *, where: str, noun: 
         return cls(**values)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
+
+
+def unknown_key(cls: type, name: Any, *, where: str, noun: str = "key") -> str:
+    """Say that a dataclass has no such field; one that was renamed (``RENAMED`` of the class) is told its new name."""
+    renamed: Mapping[str, str] = getattr(cls, "RENAMED", {})
+    if name in renamed:
+        return f"{where}: the {noun} '{name}' is called '{renamed[name]}' now"
+    return f"{where} has no {noun} '{name}'; {did_you_mean(str(name), [f.name for f in dataclasses.fields(cls)])}"
 
 
 def coerce(value: Any, hint: Any, *, where: str) -> Any:

@@ -24,7 +24,7 @@ IR_VERSION = 9
 
 
 @dataclass(frozen=True)
-class Graph:
+class OnnxGraph:
     """A graph being written: nodes in order, and the constants they use."""
 
     nodes: list[Any] = field(default_factory=list)

@@ -36,7 +36,7 @@ IN_FLIGHT_PER_WORKER = 4
 
 
 @dataclass(frozen=True)
-class Here:
+class Serial:
     """This process, one item after the other."""
 
     def map(
@@ -49,7 +49,7 @@ class Here:
 
 
 @dataclass(frozen=True)
-class Pool:
+class ProcessPool:
     """``jobs`` processes on this machine, one thread each."""
 
     jobs: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
@@ -13,7 +12,7 @@ from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
 from personare.pipeline.graph import Graph
 from personare.pipeline.models import models_of
-from personare.pipeline.study_listener import study_listeners
+from personare.pipeline.study_listener import untrained_listeners
 
 LIBRARIES = (
     *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
@@ -31,17 +30,12 @@ def environment_of(graph: Graph) -> dict[str, Any]:
         "seed": graph.study.seed,
         "models": _models(graph),
         "methods": {
-            w.label: models_of(w.recipe.method, w.recipe.parameters) for w in graph.hidings if w.kind == "sound"
+            w.label: models_of(w.recipe.method, w.recipe.parameters)
+            for w in graph.anonymizers
+            if w.kind == "sound" and w.recipe is not None
         },
-        "ears": {a.label: make_embedder(a.choice.embedder).fingerprint for a in graph.assaults},
+        "ears": {a.label: make_embedder(a.attacker.embedder).fingerprint for a in graph.attackers},
     }
-
-
-def _shipped(graph: Graph) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the models that are shipped with every method."""
-    for way in graph.hidings:
-        if way.kind == "sound":
-            yield way.label, models_of(way.recipe.method, way.recipe.parameters)
 
 
 def _version(name: str) -> str | None:
@@ -53,10 +47,10 @@ def _version(name: str) -> str | None:
 
 def _models(graph: Graph) -> dict[str, Any]:
     """Name every shipped model that is used, with its carrier and the SHA-256 of its files."""
-    names = {a.choice.embedder for a in graph.assaults}
-    for listener in study_listeners(graph.study, graph.folder):
+    names = {a.attacker.embedder for a in graph.attackers}
+    for listener in untrained_listeners(graph.study, graph.folder):
         names |= set(listener.made().requires.models)
-    names |= {"kokoro"} if any(s.wanted is not None for s in graph.speech.values()) else set()
+    names |= {"kokoro"} if any(s.wanted is not None for s in graph.corpora.values()) else set()
     return {
         name: {
             "carrier": f"{WEIGHTS[name].carrier.package} {WEIGHTS[name].carrier.version}",

@@ -80,7 +80,8 @@ def write_folder(graph: Graph, store: Store, folder: Path) -> RunFolder:
     """Write everything but the stages and the log."""
     findings: list[Finding] = []
     listed: list[dict[str, Any]] = []
-    notes = [f"{s.label}: {note}" for s in graph.speech.values() for note in speech_notes(graph.study, s)]
+    notes = [graph.study.notes] if graph.study.notes else []
+    notes += [f"{s.label}: {note}" for s in graph.corpora.values() for note in speech_notes(graph.study, s)]
     target = folder / ARTEFACTS
     shutil.rmtree(target, ignore_errors=True)
     for job in graph.measures:

@@ -23,12 +23,19 @@ from personare.listeners import listener as make_listener
 from personare.pipeline.jobs.guess_attributes import labels_of
 from personare.pipeline.measures.utility import noted_of, speakers_of
 from personare.pipeline.observe import ObserveWork, in_batches
-from personare.pipeline.pairing import Pairs
 from personare.pipeline.stages.listen import pair_of
 
 USUAL = ("moonshine", "pitch", "pesq", "stoi", "estoi", "dnsmos")
 SHOWN_ELSEWHERE = {"speech", "frames", "by", "of", "reference", "words", "letters", "S", "D", "I", "classes"}
 Failures = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Originals with their anonymized audio (column ``anonymized``), and utterances that have none."""
+
+    frame: pl.DataFrame
+    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)

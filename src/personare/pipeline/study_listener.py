@@ -12,7 +12,7 @@ from personare.listeners import listener, listener_class, located, named
 from personare.pipeline.study import ListenerChoice, Study
 
 if TYPE_CHECKING:
-    from personare.pipeline.stages.train import TeachJob
+    from personare.pipeline.stages.train import TrainJob
     from personare.pipeline.store import Store
 
 UNTRAINED = "not-trained-yet"
@@ -31,7 +31,7 @@ class StudyListener:
     label: str
     choice: ListenerChoice
     folder: Path = Path()
-    training: TeachJob | None = None
+    training: TrainJob | None = None
 
     @property
     def declared(self) -> type[Listener]:
@@ -68,7 +68,7 @@ class StudyListener:
         return "trained by this study" if self.trained_by_study else self.made().fingerprint
 
 
-def study_listeners(study: Study, folder: Path = Path()) -> Iterator[StudyListener]:
-    """Give every listener of a study, untrained."""
+def untrained_listeners(study: Study, folder: Path = Path()) -> Iterator[StudyListener]:
+    """Give every listener of a study, before any training."""
     for label, choice in study.listener_choices.items():
         yield StudyListener(label, choice, folder)

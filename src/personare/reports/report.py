@@ -64,10 +64,10 @@ def page_of_run(run: Run, *, names: bool = False, sounds: bool = True) -> Page:
         closing.numbers_section(run),
         closing.repeat_section(run),
     ]
-    return Page(run.title, _subtitle(run), distinct(sections), run.findings)
+    return Page(run.title, subtitle(run), distinct(sections), run.findings)
 
 
-def _subtitle(run: Run) -> str:
+def subtitle(run: Run) -> str:
     """Say in one line what was compared."""
     methods = [name for name in values(run.findings, "anonymizer") if name != ORIGINAL]
     attackers, listeners = values(run.findings, "attacker"), values(run.findings, "listener")

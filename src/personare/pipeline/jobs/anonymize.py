@@ -21,7 +21,7 @@ import polars as pl
 from personare import __version__
 from personare.anonymizers import anonymizer
 from personare.core.audio import probe, read_channels, write
-from personare.core.errors import AudioError, TargetError
+from personare.core.errors import AudioError, OutputError
 from personare.core.files import write_text
 from personare.core.seeding import Key, load_or_make_key, rng_for, token_for
 from personare.core.tables import Corpus
@@ -73,7 +73,7 @@ class Summary:
 def plain(name: str) -> str:
     """Give a name back if it can be a file's path as it is; nothing a corpus says may lead out of the target."""
     if not all(re.fullmatch(r"[\w-][\w.+@=-]*", part) for part in name.split("/")):
-        raise TargetError(f"'{name}' cannot be a file name; leave out --names keep")
+        raise OutputError(f"'{name}' cannot be a file name; leave out --names keep")
     return name
 
 
@@ -140,7 +140,7 @@ def private_folder(target: Path) -> Path:
     """The folder beside ``target`` that must stay in the house."""
     target = target.resolve()
     if not target.name:
-        raise TargetError(f"{target}: nothing can lie beside it; name a folder below it")
+        raise OutputError(f"{target}: nothing can lie beside it; name a folder below it")
     return target.with_name(target.name + "-private")
 
 
@@ -149,17 +149,17 @@ def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format:
     rehearse(recipe)
     private = private_folder(target)
     if key_file is not None and key_file.resolve().is_relative_to(target.resolve()):
-        raise TargetError(f"{key_file}: the key must not lie in the folder that is given away; name another place")
+        raise OutputError(f"{key_file}: the key must not lie in the folder that is given away; name another place")
     job_file = private / "job.json"
     if target.exists() and not target.is_dir():
-        raise TargetError(f"{target}: is a file; name a folder")
+        raise OutputError(f"{target}: is a file; name a folder")
     if target.is_dir() and any(target.iterdir()) and not job_file.is_file():
-        raise TargetError(f"{target}: is not empty and was not made by personare anonymize; name a new folder")
+        raise OutputError(f"{target}: is not empty and was not made by personare anonymize; name a new folder")
     try:
         target.mkdir(parents=True, exist_ok=True)
         private.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise TargetError(f"{error.filename or target}: cannot be written ({error.strerror})") from None
+        raise OutputError(f"{error.filename or target}: cannot be written ({error.strerror})") from None
     key, _ = load_or_make_key(key_file or private / "key")
     job = {
         "method": recipe.method,
@@ -171,7 +171,7 @@ def prepare(target: Path, recipe: Recipe, *, key_file: Path | None, file_format:
     }
     text = json.dumps(job, indent=2, sort_keys=True) + "\n"
     if job_file.is_file() and job_file.read_text(encoding="utf-8") != text:
-        raise TargetError(f"{target}: was begun with other settings or another key; name a new folder or delete it")
+        raise OutputError(f"{target}: was begun with other settings or another key; name a new folder or delete it")
     write_text(job_file, text)
     return key
 

@@ -1,33 +1,88 @@
-"""What stays useful: the findings of one listener over the utterances it observed, under the labels of a study."""
+"""What stays useful: the findings of each listener over the utterances it observed, under the labels of a study."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import polars as pl
 
+from personare.core.errors import ConfigError, PersonareError, did_you_mean
 from personare.core.findings import Finding
 from personare.core.observations import SummaryContext
 from personare.core.protocols import Listener
 from personare.core.seeding import Key
+from personare.listeners import LISTENERS, listener_class
+from personare.listeners.pitch import PitchTracker
+from personare.listeners.words import TEXT
 from personare.pipeline.measured import Measured
+from personare.pipeline.measures import MeasureDefaults, Needs, Question
+from personare.pipeline.roles import TRAIN
 from personare.pipeline.stages.listen import ListenJob, read_observations
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Store
+from personare.pipeline.study import ORIGINAL, ListenerChoice, Study
+from personare.pipeline.study_listener import StudyListener, untrained_listeners
+from personare.training.recognizer.settings import recognizer_settings
+
+if TYPE_CHECKING:
+    from personare.pipeline.graph import Graph
+    from personare.pipeline.resolve import ResolvedAnonymizer
+    from personare.pipeline.speech import StudyCorpus
+
+FEWEST_TRAIN_SPEAKERS = 2
 
 
 @dataclass(frozen=True)
-class UtilitySpec:
-    """What is measured of one listener; plain values, for any process.
+class Utility(MeasureDefaults):
+    """Everything that listeners give."""
+
+    requested: tuple[str, ...]
+
+    name: ClassVar[str] = "utility"
+    metrics: ClassVar[tuple[str, ...]] = tuple(
+        dict.fromkeys(metric for name in LISTENERS.builtin for metric in listener_class(name).gives)
+    )
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"pitch": PitchTracker.gives}
+    needs: ClassVar[Needs] = "listener"
+
+    @classmethod
+    def plan(cls, question: Question) -> Iterator[Utility]:
+        """One measurement for each listener."""
+        yield cls(question.metrics)
+
+    def run(self, inputs: UtilityInputs, /, *, rng: np.random.Generator) -> Measured:
+        """Summarize the rows: the anonymized side, and what the study asks for."""
+        del rng
+        context = SummaryContext(inputs.name, inputs.speakers, inputs.total, Key.from_seed(inputs.seed), inputs.noted)
+        summary = inputs.listener.summarize(read_observations(inputs.folder), context)
+        kept = [f for f in summary.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
+        findings = tuple(_labelled(f, inputs) for f in kept if f.metric.name in self.requested)
+        return Measured(findings, (), summary.notes)
+
+
+def _labelled(finding: Finding, inputs: UtilityInputs) -> Finding:
+    """Call the listener by its label in the study."""
+    conditions = {k: v for k, v in finding.conditions.items() if k not in ("speech", "by")}
+    conditions["listener"] = inputs.label
+    if "by" in finding.conditions:
+        conditions["listener_trained_on"] = inputs.trained_on
+    return replace(finding, conditions=conditions)
+
+
+@dataclass(frozen=True)
+class UtilityInputs:
+    """What one listener observed, and what is known of the utterances; plain values, for any process.
 
     Parameters
     ----------
     folder : the stage "listen" with the rows.
     label, trained_on : the listener's name in the study, and whose speech it has learnt from.
-    name : the listener's name in ``SummaryContext``; speakers, noted, total : of the utterances.
-    metrics : what the study asks for.
+    name, speakers, noted, total : see ``SummaryContext``.
     """
 
     folder: Path
@@ -38,43 +93,23 @@ class UtilitySpec:
     speakers: Mapping[str, str]
     noted: Mapping[str, Mapping[str, str]]
     total: int
-    metrics: tuple[str, ...]
     seed: int
 
-    @classmethod
-    def of(cls, job: ListenJob, store: Store, *, metrics: tuple[str, ...], seed: int) -> UtilitySpec:
-        """Gather it from the stage."""
-        listener = job.listener.made(store)
-        return cls(
-            store.place(job.stage),
-            listener,
-            job.listener.label,
-            job.listener.choice.trained_on,
-            job.listener.name,
-            speakers_of(job.frame),
-            noted_of(job.frame, listener.columns),
-            len(job.frame),
-            metrics,
-            seed,
-        )
 
-
-def measure_utility(spec: UtilitySpec) -> Measured:
-    """Summarize the rows; of the anonymized side, and of what the study asks for."""
-    context = SummaryContext(spec.name, spec.speakers, spec.total, Key.from_seed(spec.seed), spec.noted)
-    summary = spec.listener.summarize(read_observations(spec.folder), context)
-    kept = [f for f in summary.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
-    findings = tuple(_labelled(f, spec) for f in kept if f.metric.name in spec.metrics)
-    return Measured(findings, (), summary.notes)
-
-
-def _labelled(finding: Finding, spec: UtilitySpec) -> Finding:
-    """Call the listener by its label in the study."""
-    conditions = {k: v for k, v in finding.conditions.items() if k not in ("speech", "by")}
-    conditions["listener"] = spec.label
-    if "by" in finding.conditions:
-        conditions["listener_trained_on"] = spec.trained_on
-    return replace(finding, conditions=conditions)
+def observations_of(job: ListenJob, store: Store, seed: int) -> UtilityInputs:
+    """Gather what a listener observed."""
+    listener = job.listener.made(store)
+    return UtilityInputs(
+        store.place(job.stage),
+        listener,
+        job.listener.label,
+        job.listener.choice.trained_on,
+        job.listener.name,
+        speakers_of(job.frame),
+        noted_of(job.frame, listener.columns),
+        len(job.frame),
+        seed,
+    )
 
 
 def speakers_of(frame: pl.DataFrame) -> dict[str, str]:
@@ -89,3 +124,93 @@ def noted_of(frame: pl.DataFrame, columns: Iterable[str]) -> dict[str, dict[str,
 
 def _noted(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
     return {str(utterance): str(value) for utterance, value in rows if value}
+
+
+def gives_of(choice: ListenerChoice) -> tuple[str, ...]:
+    """List the metrics a listener can give; one that cannot be loaded gives none, and another check says so."""
+    try:
+        return StudyListener("", choice).declared.gives
+    except ConfigError:
+        return ()
+
+
+def fitting_listeners(metric: str) -> list[str]:
+    """Name the listeners of the table that can give a metric."""
+    return [name for name in LISTENERS.builtin if metric in listener_class(name).gives]
+
+
+def study_listeners(graph: Graph, corpus: StudyCorpus) -> Iterator[StudyListener]:
+    """Give every listener of a study, those that are trained on this corpus with their training."""
+    anonymizers = {one.label: one for one in graph.anonymizers}
+    for listener in untrained_listeners(graph.study, graph.folder):
+        if not listener.trained_by_study:
+            yield listener
+            continue
+        choice, anonymized = listener.choice, None
+        if choice.trained_on != ORIGINAL:
+            anonymized = graph.anonymized(corpus, TRAIN, anonymizers[choice.trained_on], "training")
+        settings = replace(recognizer_settings(choice.config), seed=graph.study.seed)
+        label = f"train {corpus.label} {listener.label} on {choice.trained_on}"
+        yield replace(listener, training=TrainJob(label, corpus.of(TRAIN), settings, anonymized))
+
+
+def listener_problems(study: Study, anonymizers: list[ResolvedAnonymizer], home: Path) -> Iterator[str]:
+    """Unknown listeners, missing extras and models, recognizers that cannot be trained, metrics that nobody gives."""
+    from personare.pipeline.check import tried
+
+    labels = [ORIGINAL, *(one.label for one in anonymizers if one.kind == "sound")]
+    gives: dict[str, tuple[str, ...]] = {}
+    for listener in untrained_listeners(study, home):
+        where, choice = f"listeners: {listener.label}", listener.choice
+        trained, problems = tried(lambda one=listener: one.trained_by_study, where)  # type: ignore[misc]
+        if trained:
+            from personare.pipeline.jobs.train_recognizer import check_extras
+
+            problems += tried(check_extras, where)[1]
+            problems += tried(lambda choice=choice: recognizer_settings(choice.config), where)[1]  # type: ignore[misc]
+            if choice.trained_on not in labels:
+                problems.append(f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}")
+        elif not problems:
+            problems += tried(lambda one=listener: one.made().check(), where)[1]  # type: ignore[misc]
+        yield from problems
+        if not problems:
+            gives[listener.label] = listener.made().metrics
+    yield from _setting_problems(study, gives)
+
+
+def _setting_problems(study: Study, gives: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """A listener may give a metric in general, and not as it is set here: a model of values has no recall."""
+    for label, metrics in gives.items():
+        for metric in gives_of(study.listener_choices[label]):
+            if metric in study.metrics and not any(metric in others for others in gives.values()):
+                yield f"listeners: {label}: gives {', '.join(metrics)} as it is set, not {metric}"
+
+
+def listener_corpus_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]:
+    """A recognizer that the study trains needs speech with text, of enough people to hold some out."""
+    people = corpus.of(TRAIN)["speaker"].n_unique()
+    for listener in _known(study):
+        if not listener.trained_by_study:
+            continue
+        where = f"listener '{listener.label}' is trained on the train part"
+        if TEXT not in corpus.frame.columns:
+            yield f"{where}, and nobody wrote down what was said there"
+        with contextlib.suppress(PersonareError):  # settings that cannot be read are named by another check
+            need = recognizer_settings(listener.choice.config).held_out.speakers + FEWEST_TRAIN_SPEAKERS
+            if people < need:
+                yield f"{where}: {need} speakers are needed (held-out ones included), there are {people}"
+
+
+def listener_corpus_notes(study: Study, corpus: StudyCorpus) -> Iterator[str]:
+    """Say what words are compared with."""
+    words = any(TEXT in listener.made().columns for listener in _known(study))
+    if words and TEXT not in corpus.frame.columns:
+        yield "nobody wrote down what was said: words heard in the original are the reference"
+
+
+def _known(study: Study) -> Iterator[StudyListener]:
+    """Give the listeners that can be made; the others are named by another check."""
+    for listener in untrained_listeners(study):
+        with contextlib.suppress(PersonareError):
+            listener.made()
+            yield listener

@@ -20,7 +20,7 @@ from personare.core.observations import ObservedUtterance
 from personare.engine import Result
 from personare.pipeline.observe import ObserveWork, UtterancePair, in_batches
 from personare.pipeline.speech import content_of
-from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.anonymize import AnonymizedSpeech
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study_listener import StudyListener
 
@@ -34,7 +34,7 @@ class ListenJob:
     label: str
     frame: pl.DataFrame
     listener: StudyListener
-    hidden: HideJob | None = None
+    hidden: AnonymizedSpeech | None = None
 
     @cached_property
     def stage(self) -> Stage:

@@ -65,6 +65,14 @@ def _said(finding: Finding, run: Run) -> Verdict:
     return told
 
 
+def headlines(findings: Sequence[Finding]) -> list[str]:
+    """Sum up every method in one sentence, by the strongest attack of each kind."""
+    every = overall(findings)
+    risks = [f for f in every if f.metric.name in RISKS] or [f for f in every if f.metric.name == "eer"]
+    worst = [strongest(group) for group in _each(hidden(risks), "anonymizer")]
+    return _headlines([f for f in worst if f is not None])
+
+
 def _headlines(worst: Sequence[Finding]) -> list[str]:
     """Sum up every method in one sentence."""
     lines = []
