@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-from personare.anonymizers.signal.vocoder import resynthesize
 
 from personare.anonymizers import anonymizer
+from personare.anonymizers.signal.vocoder import resynthesize
 from personare.core.audio import Audio, read_mono, write
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus

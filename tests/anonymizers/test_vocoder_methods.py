@@ -74,6 +74,21 @@ def test_world_moves_pitch_and_resonances_where_it_says(target_hz: float) -> Non
     assert np.abs(after[1:4] / before[1:4] - 1.15).max() < 0.08
 
 
+def test_world_warps_up_in_half_of_the_draws_and_down_in_the_others() -> None:
+    audio = vowel()
+    before = median_formants_hz(audio)
+    assert before is not None
+    directions = set()
+    for seed in range(4):
+        method = WorldWarp(warp=1.15, f0_hz=120.0, f0_spread=1.0, aperiodicity=1.0)
+        after = median_formants_hz(method(audio, rng=np.random.default_rng(seed)))
+        assert after is not None
+        down = np.random.default_rng(seed).random() < 0.5  # the first draw decides, as a fixed warp draws nothing
+        assert np.abs(after[1:4] / before[1:4] * (1.15 if down else 1 / 1.15) - 1).max() < 0.06
+        directions.add(bool(down))
+    assert directions == {True, False}
+
+
 def test_world_without_any_change_keeps_pitch_and_resonances() -> None:
     audio = vowel()
     centre = voiced_median_hz(track_f0(audio))
@@ -142,6 +157,25 @@ def test_exchange_swaps_the_fourth_and_fifth_bands_and_leaves_the_rest() -> None
     assert abs(np.interp(4500, frequencies, shown) - 3500) < 1
     assert np.array_equal(shown[frequencies < 2900], frequencies[frequencies < 2900])
     assert np.allclose(shown[frequencies > 5100], frequencies[frequencies > 5100])
+
+
+def test_i1_exchanges_the_bands_of_f4_and_f5_in_the_sound(tmp_path: Path) -> None:
+    audio = vowel()
+    own = median_formants_hz(audio)
+    assert own is not None
+    save_targets([TargetVoice("f", 120.0, tuple(own))], tmp_path / "own.tsv")  # a target like the source: nothing moves
+
+    def f4_over_f5_db(samples: NDArray[np.float32]) -> float:
+        power = np.abs(np.fft.rfft(samples[8000:24_000].astype(np.float64))) ** 2  # one bin is one Hz
+        f4, f5 = (power[round(f) - 300 : round(f) + 300].sum() for f in own[3:5])
+        return float(10 * np.log10(f4 / f5))
+
+    settings = {"targets": tmp_path / "own.tsv", "noise_db": None, "speaking_rate": 1.0}
+    kept, exchanged = (
+        f4_over_f5_db(hide(anonymizer("formants", exchange=exchange, **settings), audio)) for exchange in (False, True)
+    )
+    assert kept > 10
+    assert exchanged < -10
 
 
 def test_words_get_faster_and_pauses_longer() -> None:

@@ -18,6 +18,7 @@ from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import TrialScores, score_all
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
 from personare.core.vectors import cosine
 
@@ -46,7 +47,7 @@ def _auc(scores: TrialScores) -> float:
 def split() -> Split:
     enroll, test = (_speech(f"t{n}", s, speakers=30, each=3) for n, s in (("e", 1), ("t", 2)))
     training = _speech("l", 3, speakers=60, each=8)
-    disguises = [Disguise("x", str(i)) for i in range(3)]
+    disguises = [Disguise(SystemIdentity("x"), str(i)) for i in range(3)]
     parts = [Heard(e, d) for e, d in zip((enroll, test, training), disguises, strict=True)]
     return Split(Knowledge.INFORMED, *parts)
 

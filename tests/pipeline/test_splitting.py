@@ -77,7 +77,7 @@ def test_lists_of_the_challenge_and_parts_of_a_manifest() -> None:
 
 
 def test_too_many_set_aside_is_one_line() -> None:
-    with pytest.raises(CorpusError, match="4 speakers are set aside for train and calibration, of 5; at least 2"):
+    with pytest.raises(CorpusError, match="5 speakers, 4 of them are set aside for train and calibration; at least 2"):
         with_roles(frame([4] * 5), CorpusChoice(train=3, calibration=1), KEY)
     share, _ = with_roles(frame([4] * 10), CorpusChoice(train=0.4), KEY)
     assert len(count(share, TRAIN)) == 4

@@ -7,19 +7,18 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from personare.pipeline.old_evaluate import read_pair
 
-from personare.attackers.knowledge import Knowledge
+import personare as pn
 from personare.core.tables import Corpus
 from personare.engine import engine_for
-from personare.pipeline import old_knowledge as knowledge
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.train_embedder import open_run, train_embedder
 from personare.pipeline.jobs.training_files import sources_of, system_of
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.study import AttackerChoice
+from personare.pipeline.system import System
 from personare.training.embedder.settings import shipped
 
-RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
+RECIPE = System("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
 STEPS = 300
 
 
@@ -56,16 +55,15 @@ def test_informed_training_lowers_the_error_by_a_clear_margin(
     anonymize(trials, tmp_path / "hidden", RECIPE, engine=engine)
     own = dataclasses.replace(RECIPE, level="utterance")
     anonymize(others, tmp_path / "others", own, engine=engine, names="keep")
-    pairs, recipe, _ = read_pair(tmp_path / "trials", tmp_path / "hidden", None)
     found = {}
     hidden = Corpus.load(tmp_path / "others" / "manifest.parquet")
-    levels = {Knowledge.LAZY_INFORMED: others, Knowledge.INFORMED: hidden}
-    for level, corpus in levels.items():
+    for level, corpus in {"lazy-informed": others, "informed": hidden}.items():
         system = system_of(tmp_path / "others") if corpus is hidden else None
-        ear = _trained(corpus, tmp_path / level.value, trials.speakers, system)
-        heard = knowledge.plan(pairs, [level], recipe=recipe, embedder=ear, disguises=1)
-        (outcome,) = knowledge.attack(pairs, [level], heard, engine=engine).outcomes
-        found["informed" if corpus is hidden else "lazy"] = outcome.findings[0].estimate
+        ear = _trained(corpus, tmp_path / level, trials.speakers, system)
+        attacker = {level: AttackerChoice(level, ear, enroll_draws=1)}
+        result = pn.evaluate(tmp_path / "trials", tmp_path / "hidden", attackers=attacker, metrics=["eer"], jobs=2)
+        (overall,) = result["eer"].where(knowledge=level, L=1, gender=None)
+        found["informed" if corpus is hidden else "lazy"] = overall.estimate
     assert found["informed"].value < found["lazy"].value - 0.04, f"{found}"
     assert found["informed"].high < found["lazy"].low + 0.03, f"the intervals are nearly apart: {found}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,66 @@ def test_strange_pools_give_a_finite_voice_or_one_line(name: str, kind: str) -> 
         assert "only one cluster" in str(error)
         return
     assert np.isfinite(generator(vectors[0].astype(np.float32), rng=rng, gender="f")).all()
+
+
+# for every parameter of every generator, what it can be besides its default
+_LIMIT: dict[str, object] = {"limit": 0.1, "tries": 10}
+_PROJECTED: dict[str, object] = {
+    "epsilons": [0.5],
+    "components": [3],
+    "samples": 10,
+    "training": 0.4,
+    "widest": 0.5,
+}
+_REBUILT: dict[str, object] = {"hidden": 8, "strengths": [2.0], "epochs": 2}
+_BEFORE: dict[str, object] = {"farthest": 150, "average": 50}
+OTHER: dict[str, dict[str, object]] = {
+    "b1": {**_BEFORE, "distance": "scorer"},
+    "copy": {},
+    "random": {"mix": 3},
+    "keyed": {"voices": 10, "mix": 3},
+    "o1": {"variance": 0.5, "components": 3},
+    "o1c1": {"variance": 0.5, "components": 3, **_LIMIT},
+    "rp_gmm": _PROJECTED,
+    "rp_gmm_sc": _PROJECTED | _LIMIT,
+    "a1": {"low": 0.3, "members": 3, "ridge": 0.5, "neighbours": 4},
+    "a2": {"clusters": 3, "kept": 0.3},
+    "k2": {"epsilon": 2.0, "voices": 10, "mix": 3},
+    "s1c1": _REBUILT,
+    "s2c1": _REBUILT,
+    "s1": _REBUILT | _BEFORE,
+    "s2": _REBUILT | _BEFORE,
+}
+
+
+def test_the_fingerprint_changes_with_every_parameter_and_version(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    default = pseudospeaker(name)
+    others = {"gender": "any", **OTHER[name]}
+    assert sorted(others) == sorted(f.name for f in dataclasses.fields(default)), "a new parameter needs a value here"
+    fingerprints = {"default": default.fingerprint}
+    fingerprints |= {field: pseudospeaker(name, **{field: value}).fingerprint for field, value in others.items()}
+    assert len(set(fingerprints.values())) == len(fingerprints), fingerprints
+    assert pseudospeaker(name, gender="same").fingerprint == default.fingerprint
+    assert isinstance(vars(type(default))["VERSION"], int)
+    monkeypatch.setattr(type(default), "VERSION", 99)
+    assert default.fingerprint != fingerprints["default"]
+
+
+def test_a_fitted_generator_is_known_by_what_it_has_learnt(name: str, tmp_path: Path) -> None:
+    generator = fitted(name)
+    save(generator, tmp_path / "fitted.npz")
+    assert load(tmp_path / "fitted.npz").fingerprint == generator.fingerprint
+    fewer = recipe(name).fit(POOL.rows(np.arange(len(POOL) - 1)), rng=np.random.default_rng(1))
+    assert fewer.fingerprint != generator.fingerprint
+
+
+def test_a_generator_saved_by_another_version_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(fitted(name), tmp_path / "fitted.npz")
+    monkeypatch.setattr(type(recipe(name)), "VERSION", 99)
+    with pytest.raises(TableError, match=f"fitted by another version of '{name}': fit it again"):
+        load(tmp_path / "fitted.npz")
 
 
 def test_unknown_parameters_are_refused_with_a_suggestion(name: str) -> None:

@@ -56,13 +56,13 @@ def listen(
     from personare.engine import engine_for
     from personare.pipeline import listen as study
     from personare.pipeline.given import pair_given
-    from personare.pipeline.recipe import read_recipe
     from personare.pipeline.resolve import GivenFolder
+    from personare.pipeline.system import read_system
 
-    allow_modules_in(Path())
+    allow_modules_in(Path.cwd())
     made = study.make_listeners(_names(listeners), _settings(settings or []))
-    recipe, frame = read_recipe(anonymized), read_corpus(original).corpus.frame
-    speech = pair_given(frame, GivenFolder(anonymized, key), recipe)
+    system, frame = read_system(anonymized), read_corpus(original).corpus.frame
+    speech = pair_given(frame, GivenFolder(anonymized, key))
     files = [str(speech.files[u]) if u in speech.files else None for u in frame["utterance"]]
     frame = frame.with_columns(pl.Series("anonymized", files, dtype=pl.String))
     missing = frame.filter(pl.col("anonymized").is_null())["utterance"].to_list()
@@ -77,7 +77,7 @@ def listen(
         return
     head, rows = study.table_rows(found)
     show.table(
-        f"What is left: {len(pairs.frame)} utterances, {recipe.method if recipe else 'unknown method'}", head, rows
+        f"What is left: {len(pairs.frame)} utterances, {system.method if system else 'unknown method'}", head, rows
     )
     for note in found.notes:
         typer.echo(note)

@@ -23,6 +23,7 @@ import inspect
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -45,6 +46,17 @@ class Fingerprinted:
     def fingerprint(self) -> str:
         """The exact method: class, version, parameters and models."""
         return fingerprint(self)
+
+
+@dataclass(frozen=True)
+class SystemIdentity:
+    """Which system made some speech: compared by its ``fingerprint`` alone, called by its ``name`` in messages."""
+
+    fingerprint: str
+    name: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.name or self.fingerprint[:12]
 
 
 def fingerprint(obj: object) -> str:
@@ -74,7 +86,7 @@ def models_of(obj: object) -> dict[str, str]:
 
 def _described(obj: object) -> dict[str, Any]:
     cls = type(obj)
-    fields = [field for field in dataclasses.fields(obj) if field.compare]  # type: ignore[arg-type]
+    fields = [one for one in dataclasses.fields(obj) if one.compare]  # type: ignore[arg-type]
     return {
         "class": _class_name(cls),
         "version": _version(cls),
@@ -142,7 +154,7 @@ def _values(obj: object) -> list[object]:
         return list(obj.values())
     if isinstance(obj, list | tuple):
         return list(obj)
-    return [getattr(obj, field.name) for field in dataclasses.fields(obj)]  # type: ignore[arg-type]
+    return [getattr(obj, one.name) for one in dataclasses.fields(obj)]  # type: ignore[arg-type]
 
 
 def _canonical(value: Any, *, where: str) -> Any:
@@ -168,9 +180,8 @@ def _canonical(value: Any, *, where: str) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         own = getattr(value, "fingerprint", None)
         return {"fingerprint": own} if isinstance(own, str) else _described(value)
-    raise ConfigError(
-        f"{where} is a {type(value).__name__}, which has no fingerprint; use numbers, texts, paths, arrays"
-    )
+    kind = type(value).__name__
+    raise ConfigError(f"{where}: a value of type {kind} has no fingerprint; use numbers, texts, paths or arrays")
 
 
 def path_identity(path: Path) -> dict[str, str]:

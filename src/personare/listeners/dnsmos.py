@@ -20,6 +20,7 @@ from personare.core.errors import AudioError, MissingExtraError
 from personare.core.observations import SIDES, Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
 from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
+from personare.core.sessions import open_session
 from personare.listeners.means import MeanOf, mean_findings
 from personare.listeners.windows import is_silent
 
@@ -108,13 +109,8 @@ def _pieces(samples: NDArray[np.float32]) -> list[NDArray[np.float32]]:
 def _network(threads: int) -> Any:
     import importlib.util
 
-    import onnxruntime
-
     place = importlib.util.find_spec("speechmos")
     if place is None or not place.submodule_search_locations:
         raise MissingExtraError("quality", "the listener 'dnsmos'")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
     model = Path(place.submodule_search_locations[0]) / "dnsmos_models" / "sig_bak_ovr.onnx"
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return open_session(model, threads=threads)

@@ -16,6 +16,8 @@ from personare.attackers.attack import Attack, Attacker, attack
 from personare.attackers.split import Disguise, Heard, Split
 from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
+from personare.core.errors import MetricError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.core.vectors import speaker_means
@@ -27,10 +29,12 @@ class VectorFile:
     """Vectors in a file, and how that speech was anonymized: (system, token of the draw), or None."""
 
     path: Path
-    disguise: tuple[str, str] | None = None
+    disguise: tuple[SystemIdentity, str] | None = None
 
     def read(self) -> Heard:
-        """Read them."""
+        """Read them; there is no file where nothing could be embedded."""
+        if not self.path.is_file():
+            raise MetricError("none of the speech could be embedded; see failures.tsv")
         return Heard(read_embeddings(self.path), None if self.disguise is None else Disguise(*self.disguise))
 
 
@@ -121,4 +125,4 @@ def mean_of_draws(draws: list[Heard]) -> Heard:
 def _nothing(trial: Heard, kind: str) -> Heard:
     """Enrol nobody, as original or anonymized as the attacker's knowledge says."""
     empty = Embeddings((), (), np.zeros((0, trial.embeddings.vectors.shape[1]), np.float32))
-    return Heard(empty, Disguise("nothing", "nothing") if kind == "anonymized" else None)
+    return Heard(empty, Disguise(trial.disguise.system, "nothing") if kind == "anonymized" and trial.disguise else None)

@@ -21,7 +21,6 @@ from personare.core.findings import Estimate
 from personare.core.seeding import rng_for
 from personare.core.tables import Corpus
 from personare.engine import Engine
-from personare.pipeline.jobs.anonymize import utterances_of
 from personare.pipeline.jobs.training_files import write_log
 from personare.training import loop
 from personare.training.checkpoints import Validation
@@ -96,7 +95,7 @@ def open_run(
         best_of(start)
     frame, _ = part_of(corpus.frame, part)
     items, failures = [], []
-    for one in utterances_of(Corpus(frame)):
+    for one in Corpus(frame):
         try:
             path = features_path(folder / FEATURES, one.audio, start_s=one.start_s, end_s=one.end_s)
         except OSError as error:

@@ -18,9 +18,11 @@ from personare.core.findings import Finding
 from personare.metrics.privacy import eer as eer_file
 from personare.metrics.privacy.chance import Identities
 from personare.metrics.privacy.summary import score_summary
+from personare.pipeline.jobs.guess_attributes import gender_notes
 from personare.pipeline.measured import Artefact, Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question
 from personare.pipeline.measures.lengths import enrolment_problems, length_notes, length_problems, possible_lengths
+from personare.pipeline.roles import ENROLMENT, TRIAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,29 +100,35 @@ class Detection(MeasureDefaults):
 
     @classmethod
     def corpus_notes(cls, study: Study, metrics: tuple[str, ...], corpus: StudyCorpus) -> Iterator[str]:
-        """Who is left out of which L."""
+        """Who is left out of which L, and who is compared with whom."""
         del metrics
         yield from length_notes(study, corpus)
+        yield from gender_notes(corpus.frame.filter(pl.col("role").is_in([ENROLMENT, TRIAL])))
 
     def run(self, inputs: PlayedAttack, /, *, rng: np.random.Generator) -> Measured:
-        """Measure every metric asked for, EER also by gender, and keep the scores for pictures."""
+        """Measure every metric asked for, EER also by gender, and keep the scores for pictures.
+
+        The EER has draws of its own: it is the same number whatever else is asked for.
+        """
         tests = inputs.tests(self.length)
         trials = inputs.attack.trials(tests, genders=self.genders, listed=self.listed)
         notes = [*self._left_out(tests.speakers, trials)]
         if not trials.target.any() or trials.target.all():
             why = "no two enrolled speakers of the same gender could be compared"
             return Measured((), (), (*notes, f"L = {self.length}: nothing was detected, {why}"))
-        only_eer = set(self.requested) == {"eer"}
-        findings = {"eer": self._eer(trials, rng)} if only_eer else self._everything(trials, rng)
+        rest, calibrated = rng.spawn(2)
+        findings = {} if set(self.requested) == {"eer"} else self._everything(trials, rest)
+        by_gender: list[Finding] = []
+        if "eer" in self.requested:
+            findings |= {"eer": self._eer(trials, rng)}
+            by_gender = self._by_gender(trials, rng)
         llrs = None
         if inputs.attack.calibration is not None and self.calibrates:
             others = inputs.attack.calibration_trials(inputs.calibration_tests(self.length), genders=self.genders)
             llrs = fit_calibration(others.targets, others.nontargets)(trials.score)
-            again = score_summary(**self._split(trials, llrs), dcf_prior=DCF_PRIOR, rng=rng)
+            again = score_summary(**self._split(trials, llrs), dcf_prior=DCF_PRIOR, rng=calibrated)
             findings |= {f.metric.name: f for f in again.findings if f.metric.name in LLR_METRICS}
-        kept = [findings[name] for name in self.requested if name in findings]
-        if "eer" in self.requested:
-            kept += self._by_gender(trials, rng)
+        kept = [*(findings[name] for name in self.requested if name in findings), *by_gender]
         notes += [f"L = {self.length}: {name} needs more trials" for name in self.requested if name not in findings]
         kept = [replace(f, conditions={**f.conditions, "L": self.length}) for f in kept]
         return Measured(tuple(kept), (Artefact("scores", _frame(trials, llrs), {"L": self.length}),), tuple(notes))

@@ -113,7 +113,10 @@ class LinkabilityMeasure(MeasureDefaults):
             yield f"populations: a forecast needs at least {FEWEST_ENROLLED} enrolled speakers, there are {enrolled}"
 
     def run(self, inputs: PlayedAttack, /, *, rng: np.random.Generator) -> Measured:
-        """Measure it over N (all enrolled last), by gender, forecast for populations; and how exposed everybody is."""
+        """Measure it over N (all enrolled last), by gender, forecast for populations; and how exposed everybody is.
+
+        The forecast has draws of its own: it is the same whether genders are known or not.
+        """
         gallery, every = inputs.gallery, inputs.tests(self.length)
         tests = every.of_speakers(set(gallery.speakers))
         if not tests.ids:
@@ -126,7 +129,7 @@ class LinkabilityMeasure(MeasureDefaults):
             findings += linked.findings(L=self.length) + _by_gender(linked, self.genders, self.length, rng)
         notes = list(self._left_out(inputs, tests, every))
         if self.populations and FORECAST in self.requested:
-            more, note = self._forecast(linked, rng)
+            more, note = self._forecast(linked, rng.spawn(1)[0])
             findings, notes = findings + more, [*notes, note]
         return Measured(tuple(findings), (_exposed(linked, self.length),), tuple(note for note in notes if note))
 

@@ -130,9 +130,13 @@ class SinglingOutMeasure(MeasureDefaults):
         sizes = tuple(sorted({n for n in self.gallery_sizes if n <= people})) if self.gallery_sizes else None
         if sizes == ():
             raise MetricError(f"L = {self.length}: {people} people have two tests; none of the asked N fits")
+        large = [n for n in self.gallery_sizes if n > people]
         state = rng.bit_generator.state
         run = self._isolated(inputs, sizes, rng)
         notes = [f"L = {self.length}: {n} speakers left out of Singling Out ({why})" for why, n in run.left_out.items()]
+        if large:
+            asked = ", ".join(str(n) for n in large)
+            notes.append(f"L = {self.length}: N = {asked} is left out of Singling Out, {people} people have two tests")
         if self.control:  # the same tests and the same enrolled voices are drawn again
             again = np.random.Generator(type(rng.bit_generator)())
             again.bit_generator.state = state
