@@ -66,7 +66,7 @@ def corpus(folder: Path, lengths: Sequence[int]) -> pl.DataFrame:
         write(path, Audio(sound if i == 2 else sound[:length], 16_000))
         rows.append((f"u{i:02d}", "s", str(path), 0.0, length / 16_000 if i == 2 else None))
     frame = pl.DataFrame(rows, schema=["utterance", "speaker", "audio", "start_s", "end_s"], orient="row")
-    return frame.with_columns(mark=pl.col("utterance"))
+    return frame.with_columns(digest=pl.col("utterance"))
 
 
 def listened(frame: pl.DataFrame, folder: Path, engine: Engine, *, name: str = "spelling") -> tuple[bytes, Failures]:
@@ -135,7 +135,7 @@ def test_real_words_are_the_same_on_two_workers_and_pair_by_pair(
     manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
     rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 6)).head(20)
     places = [str(shared_folder / "corpus" / path) for path in rows["audio"]]
-    frame = rows.select("utterance", "speaker").with_columns(pl.Series("audio", places), mark="utterance")
+    frame = rows.select("utterance", "speaker").with_columns(pl.Series("audio", places), digest="utterance")
     two, failures = listened(frame, tmp_path / "two", ProcessPool(2), name="moonshine")
     assert not failures and len(two.splitlines()) == 20
     (tmp_path / "home" / "observations").rename(tmp_path / "forgotten")

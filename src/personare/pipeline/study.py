@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from personare.core.catalog import allow_modules_in
 from personare.core.config import load_yaml
 from personare.core.errors import ConfigError
 
@@ -139,6 +140,9 @@ class ListenerChoice:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str = ORIGINAL
     config: Path | None = None
+    RENAMED: ClassVar[Mapping[str, str]] = {
+        name: f"parameters: {{{name}: ...}}" for name in ("outputs", "rate_hz", "classes", "labels")
+    }
 
 
 @dataclass(frozen=True)
@@ -246,6 +250,8 @@ def located(study: Study, folder: Path) -> Study:
         for label, choice in study.attackers.items()
     }
     listeners = study.listeners
+    if any(":" in choice.listener for choice in study.listener_choices.values()):
+        allow_modules_in(folder)
     if isinstance(listeners, Mapping):
         listeners = {
             label: choice if choice.config is None else replace(choice, config=_absolute(choice.config, folder))
