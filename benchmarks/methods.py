@@ -16,14 +16,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
 
 import personare as pn
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
@@ -110,7 +106,7 @@ def _best(findings: list[pn.Finding]) -> str:
     return max(findings, key=lambda f: f.estimate.value).text if findings else "-"
 
 
-def table(rows: list[Mapping[str, Any]]) -> str:
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Write the rows as a Markdown table."""
     head = list(dict.fromkeys(name for row in rows for name in row))
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
