@@ -20,14 +20,13 @@ from pathlib import Path
 import polars as pl
 
 from personare.anonymizers import anonymizer
-from personare.anonymizers.vocoder import revoiced
+from personare.anonymizers.signal.vocoder import resynthesize
 from personare.core.audio import Audio, read_mono, write
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
-from personare.engine import Here
-from personare.pipeline.listen import Listening, listen
+from personare.engine import Serial
+from personare.pipeline.listen import Listening, Pairs, listen
 from personare.pipeline.listening import USUAL, ListenWork
-from personare.pipeline.pairing import Pairs
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 KEY = Key.from_seed(1)
@@ -37,7 +36,7 @@ def methods() -> dict[str, Callable[[Audio, str], Audio]]:
     b2, world = anonymizer("mcadams", alpha=0.8), anonymizer("world")
     return {
         "original": lambda audio, _: audio,
-        "copy-synthesis (WORLD)": lambda audio, _: revoiced(audio, lambda speech: speech),
+        "copy-synthesis (WORLD)": lambda audio, _: resynthesize(audio, lambda speech: speech),
         "B2 (McAdams 0.8)": lambda audio, speaker: b2(audio, rng=rng_for(KEY, "voice", speaker)),
         "WORLD warp": lambda audio, speaker: world(audio, rng=rng_for(KEY, "voice", speaker)),
     }
@@ -58,7 +57,7 @@ def heard(frame: pl.DataFrame, change: Callable[[Audio, str], Audio], folder: Pa
         place = folder / f"{row['utterance']}.wav"
         write(place, change(read_mono(Path(row["audio"])), row["speaker"]), encoding="float32")
         places.append(str(place))
-    return listen(Pairs(frame.with_columns(pl.Series("anonymized", places)), (), 0), work, engine=Here())
+    return listen(Pairs(frame.with_columns(pl.Series("anonymized", places)), ()), work, engine=Serial())
 
 
 def main(corpus: Path, per_speaker: int, measures: tuple[str, ...]) -> None:

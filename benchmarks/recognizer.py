@@ -1,4 +1,4 @@
-"""Does a recognizer that has learnt from anonymized speech hear it better? Character error rates, o/a of figure 12.
+"""Does a recognizer trained on anonymized speech recognize it better? Character error rates, o/a of figure 12.
 
     python benchmarks/recognizer.py [CORPUS [steps [method]]]
 
@@ -19,10 +19,11 @@ from personare.core.audio import Audio, read_mono
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
 from personare.listeners.ctc import Ctc
-from personare.listeners.ctc_training import examples, train_recognizer
 from personare.listeners.normalize import Normalizer
 from personare.metrics.utility.wer import character_errors, wer
-from personare.nn.plan import Plan
+from personare.training.plan import TrainingPlan
+from personare.training.recognizer.examples import examples
+from personare.training.recognizer.run import train_recognizer
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 LONGEST_S = 8.0
@@ -47,9 +48,11 @@ def character_error_rate(folder: Path, sounds: list[Audio], texts: list[str]) ->
 
 def main(corpus: Path, steps: int, method: str) -> None:
     tests = {kind: speech(corpus, "eval", 100, m) for kind, m in (("o", None), ("a", method))}
-    plan = Plan(steps=steps, judge_every=max(1, steps // 6), patience=0, rate=2e-3, warm_up=max(1, steps // 10))
+    plan = TrainingPlan(
+        steps=steps, validate_every=max(1, steps // 6), patience=0, rate=2e-3, warm_up=max(1, steps // 10)
+    )
     for trained_on, m in (("o", None), ("a", method)):
-        start, prepared = time.process_time(), examples(*speech(corpus, "train", 1200, m))
+        start, prepared = time.process_time(), examples(*speech(corpus, "train", 1200, m), normalize=Normalizer())
         with tempfile.TemporaryDirectory() as folder:
             for step in train_recognizer(prepared[60:], prepared[:60], Path(folder), plan=plan):
                 if step.held_out is not None:

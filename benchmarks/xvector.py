@@ -34,10 +34,11 @@ from numpy.typing import NDArray
 
 from personare.anonymizers import anonymizer
 from personare.attackers import embedder
-from personare.attackers.attacker import Attacker
-from personare.attackers.knowledge import knowledge
+from personare.attackers.attack import Attacker
+from personare.attackers.knowledge import Knowledge, knowledge
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.audio import read_mono
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.corpora import read_corpus
@@ -141,7 +142,7 @@ def informed_eer(
         table = Embeddings(
             tuple(row["utterance"] for row in rows), tuple(row["speaker"] for row in rows), vectors.astype(np.float32)
         )
-        return Heard(table, Disguise("benchmark", mark))
+        return Heard(table, Disguise(SystemIdentity("benchmark"), mark))
 
     enrolled = [row for row, first in zip(test, half, strict=True) if first]
     tested = [row for row, first in zip(test, half, strict=True) if not first]
@@ -151,7 +152,7 @@ def informed_eer(
         heard(tested, found[~half, 1], "tested"),
         training=heard(teach, lessons[:, 1], "taught"),
     )
-    scorer = Attacker("informed").scorer(split)
+    scorer = Attacker(Knowledge.INFORMED).fit(split)
     scores = np.asarray(scorer(split.test.embeddings.vectors, split.enroll.embeddings.vectors), dtype=np.float64)
     speaker = [np.array([row["speaker"] for row in side]) for side in (tested, enrolled)]
     gender = [np.array([row["gender"] or "" for row in side]) for side in (tested, enrolled)]

@@ -8,6 +8,7 @@ from personare.attackers.backend import Backend
 from personare.attackers.choosing import FEWEST, choose_backend, table
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.split import Disguise, Heard, Split
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
 
 D = 30
@@ -25,28 +26,33 @@ def _speech(prefix: str, speakers: int, each: int, *, seed: int) -> Embeddings:
 
 def _split(speakers: int, *, attacked: int = 1) -> Split:
     enroll, test = (_speech(f"t{n}", 4, 2, seed=attacked + n) for n in (0, 1))
-    learnt = Heard(_speech("l", speakers, 4, seed=9), Disguise("x", "3"))
-    return Split(Knowledge.INFORMED, Heard(enroll, Disguise("x", "1")), Heard(test, Disguise("x", "2")), learnt)
+    learnt = Heard(_speech("l", speakers, 4, seed=9), Disguise(SystemIdentity("x"), "3"))
+    return Split(
+        Knowledge.INFORMED,
+        Heard(enroll, Disguise(SystemIdentity("x"), "1")),
+        Heard(test, Disguise(SystemIdentity("x"), "2")),
+        learnt,
+    )
 
 
 def test_settings_that_tell_held_out_speakers_apart_are_taken() -> None:
-    lessons = _split(40).lessons()
+    training = _split(40).training_vectors()
     start = Backend(scorer="cosine")
     tried = [Backend(scorer="cosine", shrinkage=share) for share in (0.05, 1.0)]
-    little, whole = (value for _, value in table(lessons, tried))
+    little, whole = (value for _, value in table(training, tried))
     assert little > whole + 0.05
-    chosen = choose_backend(lessons, start=start)
+    chosen = choose_backend(training, start=start)
     assert chosen.shrinkage < 0.5 and chosen.scorer == "cosine"
-    assert choose_backend(lessons, start=start) == chosen
+    assert choose_backend(training, start=start) == chosen
 
 
 def test_the_attacked_speakers_have_no_say() -> None:
     one, other = (
-        choose_backend(_split(40, attacked=seed).lessons(), start=Backend(scorer="cosine")) for seed in (1, 5)
+        choose_backend(_split(40, attacked=seed).training_vectors(), start=Backend(scorer="cosine")) for seed in (1, 5)
     )
     assert one == other
 
 
 def test_too_few_teachers_choose_nothing() -> None:
     start = Backend(shrinkage=0.17)
-    assert choose_backend(_split(FEWEST - 1).lessons(), start=start) is start
+    assert choose_backend(_split(FEWEST - 1).training_vectors(), start=start) is start

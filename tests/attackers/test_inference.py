@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from personare.attackers.inference import Inferred, fit_guesser, infer_attribute
+from personare.attackers.inference import Inferred, fit_attribute, infer_attribute
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
+from personare.core.vectors import unit_rows
 
 VALUES = ("young", "middle", "old")
 
@@ -32,9 +33,9 @@ def _attack(strength: float) -> Inferred:
     learnt, attacked = _attribute(120, "l"), _attribute(80, "t")
     split = Split(
         Knowledge.INFORMED,
-        Heard(_speech("e", attacked, strength=strength), Disguise("x", "1")),
-        Heard(_speech("t", attacked, strength=strength), Disguise("x", "2")),
-        Heard(_speech("l", learnt, strength=strength), Disguise("x", "3")),
+        Heard(_speech("e", attacked, strength=strength), Disguise(SystemIdentity("x"), "1")),
+        Heard(_speech("t", attacked, strength=strength), Disguise(SystemIdentity("x"), "2")),
+        Heard(_speech("l", learnt, strength=strength), Disguise(SystemIdentity("x"), "3")),
     )
     return infer_attribute(split, {**learnt, **attacked, "t0": None}, rng=np.random.default_rng(1))
 
@@ -64,21 +65,23 @@ def test_the_control_is_always_somebody_else_and_everybody_once() -> None:
 
 
 def test_two_values_meet_newtons_method() -> None:
-    """Softmax over two columns with pull p is the plain logistic regression with pull p / 2."""
+    """Softmax over two columns with penalty l2 is the plain logistic regression with penalty l2 / 2."""
     rng = np.random.default_rng(5)
     x = rng.normal(size=(60, 3)).astype(np.float32)
     labels = ["b" if v else "a" for v in x[:, 0] + rng.normal(size=60) > 0]
     weights = rng.uniform(0.5, 1.5, 60)
-    model = fit_guesser(x, labels, weights=weights, pull=2.0)
+    model = fit_attribute(x, labels, weights=weights, l2=2.0)
     rows = np.c_[(unit_rows(x) - model.mean) / model.scale, np.ones(60)]
-    wanted, pull, line = np.array(labels) == "b", np.diag([1.0, 1, 1, 0]), np.zeros(4)
+    truth, l2, line = np.array(labels) == "b", np.diag([1.0, 1, 1, 0]), np.zeros(4)
     for _ in range(50):
         p = 1 / (1 + np.exp(-rows @ line))
-        slope = rows.T @ (weights * (p - wanted)) + pull @ line
-        line -= np.linalg.solve((rows * (weights * p * (1 - p))[:, None]).T @ rows + pull, slope)
-    np.testing.assert_allclose(np.exp(model(x))[:, 1], 1 / (1 + np.exp(-rows @ line)), atol=1e-3)
+        slope = rows.T @ (weights * (p - truth)) + l2 @ line
+        line -= np.linalg.solve((rows * (weights * p * (1 - p))[:, None]).T @ rows + l2, slope)
+    np.testing.assert_allclose(
+        np.exp(model.log_probabilities(unit_rows(x)))[:, 1], 1 / (1 + np.exp(-rows @ line)), atol=1e-3
+    )
 
 
 def test_one_value_only_is_one_line() -> None:
     with pytest.raises(ConfigError, match="two values"):
-        fit_guesser(np.ones((3, 2), np.float32), ["a"] * 3, weights=np.ones(3))
+        fit_attribute(np.ones((3, 2), np.float32), ["a"] * 3, weights=np.ones(3))

@@ -18,7 +18,7 @@ arch: xvector
 network: {channels: 8, frame_channels: 12, dimensions: 10}
 sounds: {batch: 4, crop_s: 0.4}
 held_out: {speakers: 2, utterances: 3, longest_s: 0.6}
-plan: {steps: 4, judge_every: 2}
+plan: {steps: 4, validate_every: 2}
 """
 
 

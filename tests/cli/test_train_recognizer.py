@@ -10,12 +10,12 @@ import pytest
 
 from personare.cli import main
 from personare.core.tables import Corpus
-from personare.listeners.ctc_settings import chosen
+from personare.training.recognizer.settings import recognizer_settings
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 TINY = """
 shape: {width: 8, blocks: 1, kernel: 3}
-plan: {steps: 4, judge_every: 2, patience: 0, warm_up: 2}
+plan: {steps: 4, validate_every: 2, patience: 0, warm_up: 2}
 batch: 3
 longest_s: 2.0
 held_out: {speakers: 2, utterances: 2}
@@ -69,7 +69,7 @@ def test_it_trains_tells_and_is_heard_with(
     card = (out / "card.md").read_text(encoding="utf-8")
     assert "2 held-out speakers (4 utterances)" in card and "write them here with their licences" in card
     assert not any(name in card for name in ("anna", "bela", "cora", "dirk"))
-    assert chosen(out / "settings.yaml") == chosen(config)
+    assert recognizer_settings(out / "settings.yaml") == recognizer_settings(config)
 
     weights, mark = (out / "best.pt").read_bytes(), (out / "recognizer.json").read_bytes()
     assert _train(monkeypatch, "--corpus", written, "--out", out) == 2
@@ -103,7 +103,7 @@ def test_what_cannot_be_used_is_a_row(
     told = capsys.readouterr()
     assert "(4 failed, 0 too long)" in told.out
     assert "failed: anna-0: 51 letters do not fit 0.80 s of sound" in told.err
-    assert "failed: bela-0: nobody wrote down what is said" in told.err
+    assert "failed: bela-0: has no text; write down what is said" in told.err
     assert "failed: cora-0: 0 letters do not fit" in told.err
     assert "failed: dirk-0" in told.err and "libsndfile" in told.err
 
@@ -111,8 +111,8 @@ def test_what_cannot_be_used_is_a_row(
 @pytest.mark.parametrize(
     ("text", "settings", "line"),
     [
-        (pl.lit(None, pl.String), "", "the corpus has no text, and a recognizer learns from text"),
-        (pl.lit("oh"), "held_out: {speakers: 4}", "4 speakers to judge and others to learn from; here are 4"),
+        (pl.lit(None, pl.String), "", "the corpus has no text, and a recognizer is trained on text"),
+        (pl.lit("oh"), "held_out: {speakers: 4}", "4 speakers to hold out and others to train on; here are 4"),
         (pl.lit("oh"), "held_out: {speakers: 2}\nlongest_s: 0.5", "16 are longer than 0.5 s, 0 failed"),
         (pl.lit("oh"), "shape: {widht: 8}", "did you mean 'width'"),
         (pl.lit("oh"), "shape: {bands: 80}", "shape needs bands: 40 and symbols: 29, not 80 and 29"),
@@ -161,6 +161,6 @@ def test_without_torch_it_says_what_to_install(
 
 
 def test_the_shipped_settings_are_for_a_processor_and_the_recipe_is_larger() -> None:
-    small, paper = chosen(), chosen(RECIPES / "recognizer-ctc-paper.yaml")
+    small, paper = recognizer_settings(), recognizer_settings(RECIPES / "recognizer-ctc-paper.yaml")
     assert (small.plan.device, paper.plan.device) == ("cpu", "cuda")
     assert paper.shape.width > small.shape.width and paper.plan.steps > small.plan.steps

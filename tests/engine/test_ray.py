@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 
 from personare.core.errors import ConfigError, MissingExtraError, UnknownNameError
-from personare.engine import Here, engine_named
+from personare.engine import Serial, engine_named
 
 INSTALLED = importlib.util.find_spec("ray") is not None
 
@@ -35,9 +35,9 @@ def test_an_unknown_engine_is_one_line() -> None:
 def test_a_local_cluster_gives_what_this_process_gives() -> None:
     items = list(range(30))
     engine = engine_named("ray", 2)
-    assert list(engine.map(halved, items)) == list(Here().map(halved, items))
+    assert list(engine.map(halved, items)) == list(Serial().map(halved, items))
     unordered = sorted(engine.map(halved, items, ordered=False), key=lambda result: result.index)
-    assert unordered == list(Here().map(halved, items))
+    assert unordered == list(Serial().map(halved, items))
     failed = [result for result in unordered if not result.ok]
     assert len(failed) == 15 and failed[0].error == "ValueError: 1 is odd"
 

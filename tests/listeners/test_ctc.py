@@ -9,11 +9,14 @@ import pytest
 
 from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError, WeightsError
-from personare.listeners.ctc import SYMBOLS, Ctc
-from personare.listeners.ctc_training import examples, train_recognizer
+from personare.listeners.ctc import Ctc
+from personare.listeners.normalize import Normalizer
 from personare.metrics.utility.wer import character_errors, wer
-from personare.nn.ctc import Shape
-from personare.nn.plan import Plan
+from personare.training.plan import TrainingPlan
+from personare.training.recognizer.examples import RecognizerExample, examples
+from personare.training.recognizer.features import SYMBOLS
+from personare.training.recognizer.network import RecognizerShape
+from personare.training.recognizer.run import train_recognizer
 
 pytest.importorskip("torch", reason="needs the extra 'neural'")
 pytest.importorskip("jiwer", reason="needs the extra 'asr'")
@@ -36,14 +39,18 @@ def spoken(count: int, seed: int) -> tuple[list[Audio], list[str]]:
     return [beeps(text, seed + i) for i, text in enumerate(texts)], texts
 
 
-SMALL = Shape(width=32, blocks=1, kernel=5, symbols=SYMBOLS)
+def prepared(sounds: list[Audio], texts: list[str]) -> list[RecognizerExample]:
+    return examples(sounds, texts, normalize=Normalizer())
+
+
+SMALL = RecognizerShape(width=32, blocks=1, kernel=5, symbols=SYMBOLS)
 
 
 def test_letters_are_learnt_and_heard(tmp_path: Path) -> None:
-    plan = Plan(steps=150, judge_every=50, patience=0, rate=5e-3, warm_up=10)
+    plan = TrainingPlan(steps=150, validate_every=50, patience=0, rate=5e-3, warm_up=10)
     learnt = list(
         train_recognizer(
-            examples(*spoken(60, 1)), examples(*spoken(8, 500)), tmp_path, plan=plan, shape=SMALL, batch_size=8
+            prepared(*spoken(60, 1)), prepared(*spoken(8, 500)), tmp_path, plan=plan, shape=SMALL, batch_size=8
         )
     )
     judged = [step.held_out for step in learnt if step.held_out is not None]
@@ -68,11 +75,11 @@ def test_letters_are_learnt_and_heard(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_learns_the_same(tmp_path: Path) -> None:
-    plan = Plan(steps=6, judge_every=3, patience=0, rate=1e-3, warm_up=2)
+    plan = TrainingPlan(steps=6, validate_every=3, patience=0, rate=1e-3, warm_up=2)
     runs = []
     for name in ("one", "two"):
         steps = train_recognizer(
-            examples(*spoken(10, 1)), examples(*spoken(4, 50)), tmp_path / name, plan=plan, shape=SMALL, batch_size=4
+            prepared(*spoken(10, 1)), prepared(*spoken(4, 50)), tmp_path / name, plan=plan, shape=SMALL, batch_size=4
         )
         runs.append([step.loss for step in steps][1:])
     assert runs[0] == runs[1]
@@ -80,10 +87,10 @@ def test_the_same_seed_learns_the_same(tmp_path: Path) -> None:
 
 def test_wrong_examples_and_folders_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="letters do not fit"):
-        examples([beeps("a", 1)], ["a text that is much too long for so short a sound"])
+        prepared([beeps("a", 1)], ["a text that is much too long for so short a sound"])
     with pytest.raises(ConfigError, match="do not fit 2 texts"):
-        examples([beeps("a", 1)], ["a", "b"])
-    with pytest.raises(ConfigError, match="others to be judged on"):
-        next(train_recognizer(examples([beeps("a", 1)], ["a"]), [], tmp_path, plan=Plan()))
+        prepared([beeps("a", 1)], ["a", "b"])
+    with pytest.raises(ConfigError, match="others to validate on"):
+        next(train_recognizer(prepared([beeps("a", 1)], ["a"]), [], tmp_path, plan=TrainingPlan()))
     with pytest.raises(WeightsError, match="no trained recognizer"):
         Ctc(tmp_path / "absent")([beeps("abc", 1)])

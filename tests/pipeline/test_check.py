@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from personare.cli import app
 from personare.core.audio import write
+from personare.core.errors import StudyError
 from personare.core.tables import Corpus
 from pipeline.tiny import voice, write_corpus, write_study
 
@@ -23,11 +24,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lines(place: Path, **changes: Any) -> list[str]:
     """Check the tiny study with these changes; give the problem lines."""
     done = CliRunner().invoke(app, ["study", "check", str(write_study(place, **changes))])
-    assert done.exit_code in (0, 2), done.output
-    found = [line.removeprefix("personare: ") for line in done.output.splitlines() if line.startswith("personare: ")]
-    assert bool(found) == (done.exit_code == 2)
+    assert done.exception is None or isinstance(done.exception, StudyError), done.output
     assert not (place / "study-run").exists()
-    return found
+    return list(done.exception.problems) if isinstance(done.exception, StudyError) else []
 
 
 def attackers(**one: Any) -> dict[str, Any]:
@@ -129,4 +128,5 @@ def test_an_attacked_speaker_in_the_train_part_is_refused(tmp_path: Path) -> Non
 def test_run_checks_first_and_writes_nothing(place: Path) -> None:
     path = write_study(place, utterances_per_trial=[9])
     done = CliRunner().invoke(app, ["study", "run", str(path), "--out", str(place / "never")])
-    assert done.exit_code == 2 and "L = 9 is impossible" in done.output and not (place / "never").exists()
+    assert isinstance(done.exception, StudyError) and "L = 9 is impossible" in str(done.exception)
+    assert not (place / "never").exists()

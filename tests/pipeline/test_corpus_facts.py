@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from personare.core.audio import Audio, AudioFacts, write
 from personare.core.tables import Corpus
-from personare.engine import Here
+from personare.engine import Serial
 from personare.pipeline.jobs.corpus_facts import MOST_BARS, facts_of, header_problems, histogram, probe_files
 
 
@@ -91,7 +91,7 @@ def test_files_that_cannot_be_read_and_segments_past_the_end(tmp_path: Path) -> 
         start_s=[0.0, 0.5, 0.0],
         end_s=[0.5, 1.5, 9.0],
     )
-    results = list(probe_files(corpus, Here()))
+    results = list(probe_files(corpus, Serial()))
     assert [r.ok for r in results] == [True, False]
     problems = header_problems(corpus, results)
     assert [(p.kind, p.count) for p in problems] == [("unreadable-audio", 1), ("segment-past-end", 1)]

@@ -8,18 +8,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from personare.pipeline.old_evaluate import _notes
-from personare.pipeline.pairing import Pairs
 from typer.testing import CliRunner
 
 from personare.cli import app
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Here
+from personare.engine import Serial
 from personare.pipeline.jobs.anonymize import anonymize
-from personare.pipeline.jobs.guess_attributes import labels_of, predicted_counts, with_guesses
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.jobs.guess_attributes import gender_notes, labels_of, predicted_counts, with_guesses
+from personare.pipeline.system import System
 
 pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
 pytest.importorskip("pystoi", reason="needs the extra 'quality'")
@@ -38,7 +36,7 @@ def test_gaps_are_filled_and_marked_and_what_was_noted_stays(small_corpus: Path)
         .alias("gender")
     )
     gaps = gaps.with_columns(pl.when(pl.col("speaker") == "cora").then(pl.lit("x")).otherwise("gender").alias("gender"))
-    guesses = with_guesses(gaps, engine=Here(), kinds=("gender", "age_group"))
+    guesses = with_guesses(gaps, engine=Serial(), kinds=("gender", "age_group"))
     people = {r["speaker"]: r for r in guesses.frame.iter_rows(named=True)}
     assert people["anna"]["gender"] in ("f", "m")
     assert people["anna"]["gender_predicted"]
@@ -57,7 +55,7 @@ def test_a_voice_that_cannot_be_guessed_is_unknown_and_named(small_corpus: Path)
     frame = frame_of(small_corpus).drop("gender")
     for path in frame.filter(pl.col("speaker") == "anna")["audio"]:
         write(Path(path), Audio(np.zeros(12_800, np.float32), 16_000))
-    guesses = with_guesses(frame, engine=Here())
+    guesses = with_guesses(frame, engine=Serial())
     assert [speaker for speaker, _ in guesses.failures] == ["anna"]
     assert "no guess" in guesses.failures[0][1]
     assert labels_of(guesses.frame, "gender")["anna-0"] == "unknown"
@@ -98,16 +96,23 @@ def test_corpus_info_counts_guesses_apart(small_corpus: Path) -> None:
 
 
 def test_an_evaluation_says_that_genders_are_predicted(small_corpus: Path) -> None:
-    frame = with_guesses(frame_of(small_corpus).drop("gender"), engine=Here()).frame
-    notes = list(_notes(Pairs(frame, (), 0), [], None, (1,), ()))
-    assert any("Genders of 4 speakers are predicted" in note for note in notes)
+    frame = with_guesses(frame_of(small_corpus).drop("gender"), engine=Serial()).frame
+    assert any("Genders of 4 speakers are predicted" in note for note in gender_notes(frame))
+    as_text = frame.with_columns(pl.col("gender_predicted").cast(pl.String))  # as a .tsv has it
+    assert list(gender_notes(as_text)) == list(gender_notes(frame))
+    noted = frame_of(small_corpus)
+    assert [*gender_notes(noted)] == [n for n in gender_notes(frame) if "predicted" not in n]
+    nobody = noted.with_columns(gender=pl.lit(None, dtype=pl.String))
+    assert [*gender_notes(nobody)] == ["Genders are unknown: all speakers were compared with all."]
+    some = noted.with_columns(pl.when(pl.col("speaker") == "anna").then(None).otherwise("gender").alias("gender"))
+    assert any("The gender of 1 speakers is not noted" in note for note in gender_notes(some))
 
 
 @pytest.mark.models
 def test_an_attack_compares_within_guessed_genders_and_says_so(small_corpus: Path, tmp_path: Path) -> None:
     """Four voices without a noted gender: 4 x 4 trials unguessed, fewer where the machine tells them apart."""
     Corpus(frame_of(small_corpus).drop("gender")).save(small_corpus / "manifest.parquet")
-    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", Recipe("mcadams"), engine=Here())
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", System("mcadams"), engine=Serial())
     words = ["attack", str(small_corpus), str(tmp_path / "anon"), "--knowledge", "ignorant", "--embedder", "ge2e"]
     plain = CliRunner().invoke(app, words)
     assert plain.exit_code == 0, plain.output
@@ -116,6 +121,6 @@ def test_an_attack_compares_within_guessed_genders_and_says_so(small_corpus: Pat
     assert guessed.exit_code == 0, guessed.output
     assert "Genders of 4 speakers are predicted" in guessed.stdout
     assert "same gender only" in guessed.stdout
-    filled = with_guesses(frame_of(small_corpus), engine=Here()).frame
+    filled = with_guesses(frame_of(small_corpus), engine=Serial()).frame
     assert filled["gender"].n_unique() == 2  # so that the trials differ
     assert plain.stdout.splitlines()[3:5] != guessed.stdout.splitlines()[3:5]

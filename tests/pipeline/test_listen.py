@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from personare.pipeline.pairing import Pairs
 from typer.testing import CliRunner
 
 from conftest import hum
@@ -17,10 +16,10 @@ from personare.core.audio import Audio, read_mono, resample, write
 from personare.core.errors import ConfigError, MissingExtraError
 from personare.core.findings import Finding
 from personare.core.tables import Corpus
-from personare.engine import Here
+from personare.engine import Serial
 from personare.listeners.affect import Affect, fit_affect, fit_affect_classes
 from personare.listeners.memory import forget, remembered, remembered_each
-from personare.pipeline.listen import as_json, listen, table_rows
+from personare.pipeline.listen import Pairs, as_json, listen, table_rows
 from personare.pipeline.listening import ListenWork, SoundPair
 from personare.pipeline.listening_together import ListenTogether, in_batches
 
@@ -36,7 +35,7 @@ def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pairs_of(folder: Path, *, anonymized: str = "audio", missing: tuple[str, ...] = ()) -> Pairs:
     frame = Corpus.load(folder / "manifest.parquet").frame
-    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing, 0)
+    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing)
 
 
 def named(findings: tuple[Finding, ...], name: str) -> Finding:
@@ -45,7 +44,7 @@ def named(findings: tuple[Finding, ...], name: str) -> Finding:
 
 def test_identical_audio_scores_best(small_corpus: Path) -> None:
     work = ListenWork(("pitch", "pesq", "stoi", "estoi"))
-    found = listen(pairs_of(small_corpus), work, engine=Here())
+    found = listen(pairs_of(small_corpus), work, engine=Serial())
     best = {"f0_spearman": 1, "pitch_correlation": 1, "voicing_error": 0, "pesq": 4.644, "stoi": 1, "estoi": 1}
     for name, value in best.items():
         assert named(found.findings, name).estimate.value == pytest.approx(value, abs=1e-3)
@@ -59,8 +58,8 @@ def test_failures_are_counted_and_named(small_corpus: Path) -> None:
     write(silent, Audio(np.zeros(12_800, np.float32), 16_000))
     (small_corpus / "text.wav").write_text("not audio")
     audio = [str(silent), str(small_corpus / "text.wav"), *pairs.frame["anonymized"].to_list()[2:]]
-    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing, 0)
-    found = listen(broken, ListenWork(("stoi", "pitch")), engine=Here())
+    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing)
+    found = listen(broken, ListenWork(("stoi", "pitch")), engine=Serial())
     assert named(found.findings, "stoi").failed == 3
     assert named(found.findings, "f0_spearman").failed == 3
     assert named(found.findings, "voicing_error").failed == 2
@@ -78,7 +77,7 @@ def test_the_same_seed_gives_the_same_intervals(small_corpus: Path) -> None:
         write(Path(path).with_suffix(".n.wav"), Audio((sound.samples + noise).astype(np.float32), 16_000))
     changed = noisy.frame.with_columns(pl.col("audio").str.replace(".wav", ".n.wav", literal=True).alias("anonymized"))
     found = [
-        listen(Pairs(changed, (), 0), ListenWork(("stoi",)), engine=Here(), seed=seed).findings[0].estimate
+        listen(Pairs(changed, ()), ListenWork(("stoi",)), engine=Serial(), seed=seed).findings[0].estimate
         for seed in (1, 1, 2)
     ]
     assert found[0] == found[1]
@@ -96,11 +95,11 @@ def test_words_with_and_without_written_text(shared_folder: Path) -> None:
         pl.Series("audio", audio), pl.Series("anonymized", audio)
     )
     work = ListenWork(("words",))
-    written = listen(Pairs(frame, (), 0), work, engine=Here()).findings
+    written = listen(Pairs(frame, ()), work, engine=Serial()).findings
     assert [f.conditions["speech"] for f in written] == ["original", "anonymized"]
     assert written[0].estimate.value == written[1].estimate.value < 0.3
     assert written[0].conditions["reference"] == "written"
-    (heard,) = listen(Pairs(frame.drop("text"), (), 0), work, engine=Here()).findings
+    (heard,) = listen(Pairs(frame.drop("text"), ()), work, engine=Serial()).findings
     assert heard.estimate.value == 0
     assert heard.conditions["reference"] == "heard in the original"
 
@@ -144,8 +143,8 @@ def test_an_anonymized_file_at_another_rate_is_compared_all_the_same(small_corpu
     for row in pairs.frame.iter_rows(named=True):
         places.append(str(tmp_path / f"{row['utterance']}.wav"))
         write(Path(places[-1]), resample(read_mono(Path(row["audio"])), 44_100))
-    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), (), 0)
-    found = listen(other, ListenWork(("pitch", "pesq", "stoi", "estoi"), remember=False), engine=Here())
+    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), ())
+    found = listen(other, ListenWork(("pitch", "pesq", "stoi", "estoi"), remember=False), engine=Serial())
     assert not found.failures
     values = {finding.metric.name: finding.estimate.value for finding in found.findings}
     assert values["pesq"] > 4.5 and values["stoi"] > 0.99 and values["estoi"] > 0.99
@@ -188,8 +187,8 @@ def test_the_command_prints_a_table_and_json(small_corpus: Path, tmp_path: Path)
 
 def test_one_speaker_has_no_interval(small_corpus: Path) -> None:
     pairs = pairs_of(small_corpus)
-    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), (), 0)
-    found = listen(alone, ListenWork(("stoi",)), engine=Here())
+    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), ())
+    found = listen(alone, ListenWork(("stoi",)), engine=Serial())
     assert table_rows(found)[1][0][3] == "-"
     assert as_json(found)["findings"][0]["low"] is None
 
@@ -200,7 +199,7 @@ def test_feeling_of_identical_audio_agrees_and_needs_a_model(small_corpus: Path,
     model = tmp_path / "model.json"
     ratings = [[float(i)] for i in range(len(batch))]
     fit_affect(batch, ratings, outputs=["arousal"], trained_on="hums").save(model)
-    found = listen(pairs, ListenWork(("affect",), affect=Affect(model)), engine=Here()).findings
+    found = listen(pairs, ListenWork(("affect",), affect=Affect(model)), engine=Serial()).findings
     assert found[0].metric.name == "ccc"
     assert found[0].estimate.value == pytest.approx(1)
     assert found[0].conditions == {"of": "arousal"}
@@ -224,16 +223,16 @@ def test_categories_are_counted_by_average_recall(small_corpus: Path, tmp_path: 
     model = tmp_path / "model.json"
     fit_affect_classes(batch, moods, trained_on="hums").save(model)
     work = ListenWork(("affect",), affect=Affect(model))
-    (alone,) = listen(pairs, work, engine=Here()).findings
+    (alone,) = listen(pairs, work, engine=Serial()).findings
     assert (alone.metric.name, alone.estimate.value, alone.chance) == ("uar", 1.0, 0.5)
     assert alone.conditions["reference"] == "heard in the original"
-    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), (), 0)
-    before, after = listen(noted, work, engine=Here()).findings
+    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), ())
+    before, after = listen(noted, work, engine=Serial()).findings
     assert before.conditions == {"speech": "original", "reference": "noted", "classes": 2}
     assert before.estimate.value == after.estimate.value == 1.0
     swapped = noted.frame.with_columns(pl.col("anonymized").reverse())
-    assert listen(Pairs(swapped, (), 0), work, engine=Here()).findings[1].estimate.value == 0.0
-    assert "100.0 %" in table_rows(listen(noted, work, engine=Here()))[1][0][2]
+    assert listen(Pairs(swapped, ()), work, engine=Serial()).findings[1].estimate.value == 0.0
+    assert "100.0 %" in table_rows(listen(noted, work, engine=Serial()))[1][0][2]
 
 
 def test_batches_are_of_about_equal_length_and_hold_everything(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from conftest import hum
 from personare.core.audio import Audio, write
 from personare.core.errors import AudioError
-from personare.engine import Engine, Here, Pool, Result
+from personare.engine import Engine, ProcessPool, Result, Serial
 from personare.pipeline import listening
 from personare.pipeline.stages.listen import HEARD, Ear, ListenJob
 from personare.pipeline.store import Failures, Store
@@ -53,14 +53,14 @@ class Backwards:
     """An engine that does the last item first."""
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any], *, ordered: bool = True) -> Iterator[Any]:
-        yield from reversed(list(Here().map(work, items, ordered=ordered)))
+        yield from reversed(list(Serial().map(work, items, ordered=ordered)))
 
 
 class Dying:
     """An engine whose worker dies at the first item."""
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any], *, ordered: bool = True) -> Iterator[Any]:
-        for result in Here().map(work, items, ordered=ordered):
+        for result in Serial().map(work, items, ordered=ordered):
             yield result if result.index else Result(0, result.item, None, "the worker died")
 
 
@@ -102,7 +102,7 @@ def pair_by_pair(frame: pl.DataFrame, store: Store, *, ear: str = "moonshine") -
 
 def test_batches_write_the_bytes_of_single_pairs_in_any_order(spelling: Spelling, tmp_path: Path) -> None:
     frame = corpus(tmp_path / "corpus", [3_000 + 37 * (7 * i % 20) for i in range(20)])
-    here, failures = listened(frame, tmp_path / "here", Here())
+    here, failures = listened(frame, tmp_path / "here", Serial())
     assert not failures
     assert spelling.batches == [8, 8, 4]  # eight pairs at a time; both sounds of a pair are the same here
     (tmp_path / "home").rename(tmp_path / "forgotten")
@@ -114,7 +114,7 @@ def test_batches_write_the_bytes_of_single_pairs_in_any_order(spelling: Spelling
 def test_a_bad_pair_is_one_failure_and_its_neighbours_are_heard(spelling: Spelling, tmp_path: Path) -> None:
     frame = corpus(tmp_path / "corpus", [4_000, 4_444, 4_100, 4_200, 5_555, 4_300])
     (tmp_path / "corpus" / "u05.wav").write_bytes(b"RIFF nothing")
-    heard, failures = listened(frame, tmp_path / "run", Here())
+    heard, failures = listened(frame, tmp_path / "run", Serial())
     told = {one["utterance"]: one for one in map(json.loads, heard.splitlines())}
     assert list(told) == ["u00", "u01", "u02", "u03"]
     assert told["u01"]["failures"] == {"words": "this cannot be spelt"}
@@ -129,7 +129,7 @@ def test_a_worker_that_dies_fails_every_pair_of_its_batch_by_name(spelling: Spel
     lost, kept = {name for name, _ in failures}, {json.loads(line)["utterance"] for line in heard.splitlines()}
     assert (len(lost), len(kept), len(lost | kept)) == (8, 2, 10)
     assert {why for _, why in failures} == {"the worker died"}
-    again, failures = listened(frame, tmp_path / "run", Here())  # and is tried again
+    again, failures = listened(frame, tmp_path / "run", Serial())  # and is tried again
     assert not failures and len(again.splitlines()) == 10
 
 
@@ -149,7 +149,7 @@ def test_real_words_are_the_same_on_two_workers_and_pair_by_pair(
     rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 6)).head(20)
     places = [str(shared_folder / "corpus" / path) for path in rows["audio"]]
     frame = rows.select("utterance", "speaker").with_columns(pl.Series("audio", places), digest="utterance")
-    two, failures = listened(frame, tmp_path / "two", Pool(2))
+    two, failures = listened(frame, tmp_path / "two", ProcessPool(2))
     assert not failures and len(two.splitlines()) == 20
     (tmp_path / "home" / "heard").rename(tmp_path / "forgotten")
     assert pair_by_pair(frame, Store(tmp_path / "two")) == two

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from personare.engine import Here
+from personare.engine import Serial
 from personare.pipeline.check import check_study
 from personare.pipeline.run import run_study
 from personare.pipeline.study import read_study
@@ -36,7 +36,7 @@ def test_what_was_left_out_is_told_in_the_run_and_in_its_report(
     }
     path = write_study(tmp_path, **asked, **least)
     written = path.read_text(encoding="utf-8")
-    run_study(read_study(path), tmp_path / "run", engine=Here(), written=written, home=tmp_path, resume=False)
+    run_study(read_study(path), tmp_path / "run", engine=Serial(), written=written, home=tmp_path, resume=False)
     notes = json.loads((tmp_path / "run" / "findings.json").read_text())["notes"]
     left = [note for note in notes if note.startswith("hums: left out: ")]
     assert any("30" in note for note in left) and any("1000" in note.replace(",", "") for note in left), notes

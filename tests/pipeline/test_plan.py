@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from personare.engine import Here
+from personare.engine import Serial
 from personare.pipeline.estimate import Planned, StudyPlan, plan_study
 from personare.pipeline.run import Ran, run_study
 from personare.pipeline.study import read_study
@@ -34,7 +34,7 @@ def planned(path: Path, out: str, *, probe: bool = True) -> StudyPlan:
 
 def ran(path: Path, out: str) -> Ran:
     text = path.read_text(encoding="utf-8")
-    return run_study(read_study(path), path.parent / out, engine=Here(), written=text, home=path.parent)
+    return run_study(read_study(path), path.parent / out, engine=Serial(), written=text, home=path.parent)
 
 
 def test_every_stage_is_listed_and_timed_and_nothing_is_written(place: Path) -> None:

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from personare.core.audio import probe
-from personare.core.errors import TargetError
+from personare.core.errors import OutputError
 from personare.core.tables import Scores
-from personare.engine import Engine, Here, Pool, Result, engine_named
+from personare.engine import Engine, ProcessPool, Result, Serial, engine_named
 from personare.metrics import CARDS
 from personare.pipeline.folder import COLUMNS
 from personare.pipeline.resolve import key_of
@@ -36,7 +36,7 @@ def go(path: Path, out: str, *, engine: Engine | None = None, resume: bool = Fal
     return run_study(
         read_study(path),
         path.parent / out,
-        engine=engine or Here(),
+        engine=engine or Serial(),
         written=path.read_text(encoding="utf-8"),
         home=path.parent,
         resume=resume,
@@ -89,20 +89,20 @@ def test_findings_have_conditions_chance_and_intervals(ran: Ran) -> None:
 
 
 def test_running_twice_gives_identical_files_on_one_or_two_workers(place: Path, ran: Ran) -> None:
-    again = go(place / "study.yaml", "again", engine=Pool(2))
+    again = go(place / "study.yaml", "again", engine=ProcessPool(2))
     assert content(again.outcome.folder) == content(ran.outcome.folder)
     assert again.executed == ran.executed == ran.stages
 
 
 def test_a_used_folder_asks_for_resume_and_then_nothing_is_left_to_do(place: Path, ran: Ran) -> None:
-    with pytest.raises(TargetError, match="holds a run already; go on with --resume"):
+    with pytest.raises(OutputError, match="holds a run already; go on with --resume"):
         go(place / "study.yaml", "run")
     before = content(ran.outcome.folder)
     assert go(place / "study.yaml", "run", resume=True).executed == 0
     assert content(ran.outcome.folder) == before
     (place / "strange").mkdir()
     (place / "strange" / "thesis.doc").write_text("x")
-    with pytest.raises(TargetError, match="is no run folder"):
+    with pytest.raises(OutputError, match="is no run folder"):
         go(place / "study.yaml", "strange", resume=True)
 
 
@@ -137,7 +137,7 @@ class Interrupted:
     def map(
         self, work: Callable[[Any], Any], items: Iterable[Any], *, ordered: bool = True
     ) -> Iterator[Result[Any, Any]]:
-        for result in Here().map(work, items, ordered=ordered):
+        for result in Serial().map(work, items, ordered=ordered):
             if self.left == 0:
                 raise KeyboardInterrupt
             self.left -= 1

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from personare.core.audio import Audio, probe, write
-from personare.core.errors import AudioError, ConfigError, TargetError, WeightsError
+from personare.core.errors import AudioError, ConfigError, OutputError, WeightsError
 from personare.core.tables import Corpus
 from personare.core.weights import home
 from personare.corpora.voices.plan import Utterance
 from personare.corpora.voices.synthesizer import synthesize
-from personare.engine import Here, Pool, Result
+from personare.engine import ProcessPool, Result, Serial
 from personare.pipeline.jobs import voices as study
 from personare.pipeline.jobs.voices import Made, Summary, Wanted, make_voices
 
@@ -53,7 +53,7 @@ def fresh_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make(target: Path, wanted: Wanted = SMALL) -> Summary:
-    return make_voices(target, wanted, engine=Here())
+    return make_voices(target, wanted, engine=Serial())
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -90,7 +90,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(spoken: list[str], tmp_path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_voices(tmp_path / "torn", SMALL, engine=Here(), watch=stop_after_three)
+        make_voices(tmp_path / "torn", SMALL, engine=Serial(), watch=stop_after_three)
     assert not (tmp_path / "torn" / "manifest.parquet").exists()
     (tmp_path / "torn" / "v001" / ".v001-02-0badcafe.part.flac").write_bytes(b"left by a killed run")
     (tmp_path / "torn" / "v001" / "v001-01.flac").write_bytes(b"no longer audio")
@@ -121,10 +121,10 @@ def test_a_foreign_target_is_refused_untouched(spoken: list[str], tmp_path: Path
     foreign = tmp_path / "mine"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("years of work")
-    with pytest.raises(TargetError, match="is not empty and was not made by personare voices; name a new folder"):
+    with pytest.raises(OutputError, match="is not empty and was not made by personare voices; name a new folder"):
         make(foreign)
     assert content(foreign) == {"thesis.txt": b"years of work"}
-    with pytest.raises(TargetError, match="is a file; name a folder"):
+    with pytest.raises(OutputError, match="is a file; name a folder"):
         make(foreign / "thesis.txt")
 
 
@@ -132,7 +132,7 @@ def test_other_settings_need_another_folder(spoken: list[str], tmp_path: Path) -
     make(tmp_path / "out")
     before = content(tmp_path / "out")
     for other in (Wanted(3, 2, 5, 16_000), Wanted(3, 3, 4, 16_000), Wanted(3, 2, 4, 8_000)):
-        with pytest.raises(TargetError, match=r"holds voices made with other settings \(see voices.json\)"):
+        with pytest.raises(OutputError, match=r"holds voices made with other settings \(see voices.json\)"):
             make(tmp_path / "out", other)
     assert content(tmp_path / "out") == before
     assert json.loads(before["voices.json"])["seed"] == 4
@@ -154,7 +154,7 @@ def test_the_same_seed_gives_the_same_bits_here_and_in_a_pool(
     fresh_home: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = Wanted(speakers=2, utterances=1, seed=9, rate_hz=16_000)
-    make_voices(tmp_path / "here", wanted, engine=Here())
+    make_voices(tmp_path / "here", wanted, engine=Serial())
     items = wanted.plan()
     for item in reversed(items):  # once more, in another order and with nothing kept
         write(tmp_path / "again" / f"{item.name}.flac", synthesize(item, rate_hz=16_000))
@@ -163,5 +163,5 @@ def test_the_same_seed_gives_the_same_bits_here_and_in_a_pool(
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "models").symlink_to((tmp_path / "home" / "models").resolve())
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "other"))
-    pooled = make_voices(tmp_path / "pool", wanted, engine=Pool(2))
+    pooled = make_voices(tmp_path / "pool", wanted, engine=ProcessPool(2))
     assert pooled.kept == 0 and content(tmp_path / "pool") == content(tmp_path / "here")

@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from personare.attackers import embedder
-from personare.attackers.scoring import cosine
 from personare.core.audio import read_mono
 from personare.core.tables import Corpus
+from personare.core.vectors import cosine
 from personare.corpora.voices.plan import speaker
-from personare.engine import Pool
+from personare.engine import ProcessPool
 from personare.listeners import listener
 from personare.listeners.normalize import Normalizer
 from personare.metrics.privacy.eer import rocch_eer
@@ -28,7 +28,7 @@ MANY = Wanted(speakers=40, utterances=6, seed=1, rate_hz=16_000)
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Forty speakers, twelve of them mixtures, with six sentences each."""
     folder = tmp_path_factory.mktemp("voices")
-    assert make_voices(folder / "many", MANY, engine=Pool(2)).failed == 0
+    assert make_voices(folder / "many", MANY, engine=ProcessPool(2)).failed == 0
     return Corpus.load(folder / "many" / "manifest.parquet")
 
 

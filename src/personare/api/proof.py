@@ -176,4 +176,13 @@ def _run_folder(out: str | Path | None) -> tuple[Path, tempfile.TemporaryDirecto
 
 def _results(ran: Ran, keeps: tempfile.TemporaryDirectory[str] | None) -> Results:
     outcome = ran.outcome
-    return Results(outcome.findings, outcome.folder, outcome.verdicts, outcome.failures, outcome.notes, keeps)
+    return Results(
+        outcome.findings,
+        outcome.folder,
+        outcome.verdicts,
+        outcome.failures,
+        outcome.notes,
+        ran.stages,
+        ran.executed,
+        keeps,
+    )

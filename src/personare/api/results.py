@@ -99,12 +99,15 @@ class Results(Findings):
     ----------
     folder : the run folder, which ``personare report`` reads too; a temporary one lives as long as this object.
     verdicts : the stated bounds, judged; failures : (stage, item, why); notes : what a reader must know.
+    stages, executed : how many stages there are, and how many of them had to be done now.
     """
 
     folder: Path
     verdicts: tuple[Verdict, ...] = ()
     failures: tuple[tuple[str, str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    stages: int = 0
+    executed: int = 0
     keeps: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
     @property

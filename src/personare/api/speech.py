@@ -14,11 +14,12 @@ import numpy as np
 
 from personare.api.results import AnonymizedCorpus
 from personare.core.audio import Audio, read_mono, write
+from personare.core.errors import AudioError
 from personare.core.seeding import Key, load_key, rng_for
 from personare.core.tables import Corpus, Embeddings
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from personare.engine import Result
 
@@ -42,13 +43,26 @@ def read_audio(source: AudioLike) -> Audio:
         return source
     if isinstance(source, str | Path):
         return read_mono(Path(source))
+    if not (isinstance(source, tuple) and len(source) == 2):
+        raise AudioError(f"a recording is a path, an Audio, or (samples, rate_hz), not {type(source).__name__}")
     samples, rate_hz = source
-    array = np.asarray(samples)
-    if np.issubdtype(array.dtype, np.integer):
-        array = array / float(np.iinfo(array.dtype).max)
+    array = _full_scale(np.asarray(samples))
     if array.ndim == 2:  # [frames, channels], or [channels, frames] where that is the shorter way
         array = array.mean(axis=1 if array.shape[1] <= array.shape[0] else 0)
+    if not np.isfinite(array).all():
+        raise AudioError("samples hold NaN or infinite values")
     return Audio(np.ascontiguousarray(array, dtype=np.float32), int(rate_hz))
+
+
+def _full_scale(array: NDArray[Any]) -> NDArray[Any]:
+    """Give samples of full scale 1.0; integers as in files: the middle code is silence, the lowest one is -1."""
+    if array.dtype.kind == "f":
+        return array
+    if array.dtype.kind not in "iu" or array.dtype.itemsize > 4:
+        raise AudioError(f"samples of {array.dtype} have no full scale; give floats, or integers of 8 to 32 bits")
+    codes = np.iinfo(array.dtype)
+    half = (codes.max - codes.min + 1) // 2
+    return (array.astype(np.float64) - (codes.min + half)) / half
 
 
 def write_audio(path: str | Path, audio: AudioLike) -> Path:
@@ -122,14 +136,14 @@ def anonymize_corpus(
     from personare.engine import engine_for, shard_of
     from personare.pipeline.jobs.anonymize import anonymize as run
     from personare.pipeline.jobs.anonymize import private_folder
-    from personare.pipeline.recipe import Recipe
+    from personare.pipeline.system import System
 
-    recipe = Recipe(method, dict(parameters or {}), level)
+    system = System(method, dict(parameters or {}), level)
     place = Path(target)
     summary = run(
         corpus if isinstance(corpus, Corpus) else read_corpus(corpus),
         place,
-        recipe,
+        system,
         engine=engine_for(jobs),
         key_file=None if key is None else Path(key),
         file_format=file_format,

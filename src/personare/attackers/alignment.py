@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import cosine, unit_rows
-from personare.attackers.split import Lessons, Split, refuse_known
+from personare.attackers.split import Split, TrainingVectors
 from personare.core.errors import ConfigError
+from personare.core.speakers import refuse_overlap
+from personare.core.vectors import cosine, unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +46,7 @@ class Space:
 
     def __call__(self, vectors: NDArray[Any]) -> Floats:
         """Bring raw vectors [n, d] into the space: [n, k]."""
-        coordinates: Floats = (unit_rows(vectors).astype(np.float64) - self.mean) @ self.axes
+        coordinates: Floats = (unit_rows(vectors) - self.mean) @ self.axes
         return coordinates
 
 
@@ -56,21 +57,21 @@ class Alignment:
     disguised: Space
     original: Space
     turn: Floats
-    learnt_from: frozenset[str]
+    trained_on: frozenset[str]
 
     def check(self, attacked: Iterable[str]) -> None:
         """Refuse speakers it has learnt from."""
-        refuse_known(self.learnt_from, attacked)
+        refuse_overlap(self.trained_on, attacked)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Compare every anonymized test [n, d] with every original enrolled vector [m, d]."""
         x, y = self.disguised(test) @ self.turn, self.original(enroll)
-        return cosine(x.astype(np.float32), y.astype(np.float32))
+        return cosine(x, y)
 
 
 def align_pairs(split: Split, *, dimensions: int = 0) -> Alignment:
     """Learn the turn from utterances known before and after the disguise; pairs share their id."""
-    disguised, original = split.lessons(), split.original_lessons()
+    disguised, original = split.training_vectors(), split.original_training_vectors()
     position = {name: i for i, name in enumerate(original.ids)}
     pairs = [(i, position[name]) for i, name in enumerate(disguised.ids) if name in position]
     if len(pairs) < 2:
@@ -88,7 +89,7 @@ def align_unpaired(
     split: Split, *, rng: np.random.Generator, dimensions: int = 0, most: int = 600, rounds: int = 50
 ) -> Alignment:
     """Learn the turn when nobody knows which disguised utterance was which; ``most`` vectors of each side are used."""
-    disguised, original = split.lessons(), split.original_lessons()
+    disguised, original = split.training_vectors(), split.original_training_vectors()
     spaces = _spaces(disguised, original, dimensions)
     n = min(most, len(disguised.ids), len(original.ids))
     x, y = (
@@ -199,10 +200,10 @@ def _relaxed_start(x: Floats, y: Floats, rng: np.random.Generator) -> Floats:
     return procrustes(a, soft @ b)
 
 
-def _spaces(disguised: Lessons, original: Lessons, dimensions: int) -> tuple[Space, Space]:
+def _spaces(disguised: TrainingVectors, original: TrainingVectors, dimensions: int) -> tuple[Space, Space]:
     if dimensions < 0:
         raise ConfigError(f"dimensions must be 0 (all) or the number kept, not {dimensions}")
-    rows = [unit_rows(lessons.vectors).astype(np.float64) for lessons in (disguised, original)]
+    rows = [unit_rows(lessons.vectors) for lessons in (disguised, original)]
     kept = min(dimensions or rows[0].shape[1], rows[0].shape[1], *(len(side) for side in rows))
     first, second = (
         Space(side.mean(0), np.linalg.svd(side - side.mean(0), full_matrices=False)[2][:kept].T) for side in rows

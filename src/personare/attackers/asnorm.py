@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import Learnt, Scorer, cosine
-from personare.attackers.split import refuse_known
+from personare.attackers.scoring import FittedOnSpeakers, Scorer
 from personare.core.errors import ConfigError
+from personare.core.speakers import refuse_overlap
+from personare.core.vectors import cosine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,8 +49,8 @@ class AsNorm:
 
     def check(self, attacked: Iterable[str]) -> None:
         """Refuse speakers that the scorer below has learnt from, or that are in the cohort."""
-        refuse_known(self.names, attacked)
-        if isinstance(self.scorer, Learnt):
+        refuse_overlap(self.names, attacked)
+        if isinstance(self.scorer, FittedOnSpeakers):
             self.scorer.check(attacked)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:

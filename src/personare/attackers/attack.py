@@ -22,11 +22,12 @@ from personare.attackers.alignment import Alignment, align_pairs, align_unpaired
 from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import FittedBackend
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import Scorer, TrialScores, cosine, enrolled, score_all, score_trials
+from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all, score_trials
 from personare.attackers.split import Heard, Split
-from personare.attackers.trained import refuse_teachers
+from personare.attackers.trained import refuse_training_speakers
 from personare.core.errors import ConfigError
 from personare.core.tables import Embeddings, Trials
+from personare.core.vectors import cosine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,10 +87,10 @@ class Attacker:
         if self.knowledge is Knowledge.ALIGNED:
             rng = np.random.default_rng(_MATCHING_SEED)
             fitted: Scorer = align_pairs(split) if self.alignment == "pairs" else align_unpaired(split, rng=rng)
-        elif self._settings.learns and split.training is None and split.ear is not None:
+        elif self._settings.learns and split.training is None and split.embedder_trained_on is not None:
             fitted = cosine  # the embedder itself has learnt from anonymized speech, and nothing else is there
         else:
-            fitted = self._settings.fit(split.lessons() if self._settings.learns else None)
+            fitted = self._settings.fit(split.training_vectors() if self._settings.learns else None)
         if self.as_norm and split.training is not None:
             cohort = enrolled(split.training.embeddings)
             fitted = AsNorm(cohort.vectors, cohort.ids, self.as_norm, fitted)
@@ -140,10 +141,7 @@ class Attack:
 
 def attack(attacker: Attacker, split: Split, *, calibration: Split | None = None) -> Attack:
     """Let an attacker learn from what the split allows, and give the attack."""
-    for name, side in (("enrolment", split.enroll), ("trial", split.test)):
-        if not side.embeddings.ids:
-            raise ConfigError(f"no {name} speech could be embedded; see failures.tsv")
-    refuse_teachers(attacker.embedder, split.enroll.speakers | split.test.speakers)
+    refuse_training_speakers(attacker.embedder, split.enroll.speakers | split.test.speakers)
     fitted = attacker.fit(split)
     sides = [_projected(fitted, split.enroll, enroll=True), _projected(fitted, split.test, enroll=False)]
     others = None

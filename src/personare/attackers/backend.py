@@ -1,7 +1,7 @@
 """The cheap strong attacker: what a pretrained embedder hears, re-learnt on anonymized speech of other speakers.
 
 Vectors are centred, turned to the directions in which speakers differ (LDA), whitened within speakers (WCCN), scaled
-to length 1 [garciaromero2011analysis], and compared by PLDA or cosine. Nothing is fitted but from ``Lessons``.
+to length 1 [garciaromero2011analysis], and compared by PLDA or cosine. Nothing is fitted but from ``TrainingVectors``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from personare.attackers.plda import Plda, class_sums, fit_plda
-from personare.attackers.scoring import cosine, unit_rows
-from personare.attackers.split import Lessons, refuse_known
+from personare.attackers.split import TrainingVectors
 from personare.core.errors import ConfigError
+from personare.core.speakers import refuse_overlap
+from personare.core.vectors import cosine, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,16 +51,16 @@ class Backend:
         if not 0 <= self.shrinkage <= 1:
             raise ConfigError(f"shrinkage must lie between 0 and 1, not {self.shrinkage}")
 
-    def fit(self, lessons: Lessons) -> FittedBackend:
+    def fit(self, lessons: TrainingVectors) -> FittedBackend:
         """Learn from the lessons."""
-        x = unit_rows(lessons.vectors).astype(np.float64)
+        x = unit_rows(lessons.vectors)
         mean = x.mean(0)
         turn = np.eye(x.shape[1])
         if self.lda:
             turn = turn @ lda_turn(x, lessons.speaker, dimensions=self.lda, shrinkage=self.shrinkage)
         if self.wccn:
             turn = turn @ wccn_turn((x - mean) @ turn, lessons.speaker, shrinkage=self.shrinkage)
-        turned = unit_rows((x - mean) @ turn)
+        turned = unit_rows((x - mean) @ turn, dtype=np.float32)
         plda = self._plda(turned, lessons.speaker) if self.scorer == "plda" else None
         return FittedBackend(mean, turn, plda, frozenset(lessons.names))
 
@@ -71,20 +72,20 @@ class Backend:
 
 @dataclass(frozen=True, eq=False)
 class FittedBackend:
-    """A Scorer of raw vectors; ``learnt_from`` names the training speakers, whom it refuses to attack."""
+    """A Scorer of raw vectors; ``trained_on`` names the training speakers, whom it refuses to attack."""
 
     mean: Floats
     turn: Floats
     plda: Plda | None
-    learnt_from: frozenset[str]
+    trained_on: frozenset[str]
 
     def check(self, attacked: Iterable[str]) -> None:
         """Refuse speakers it has learnt from."""
-        refuse_known(self.learnt_from, attacked)
+        refuse_overlap(self.trained_on, attacked)
 
     def turned(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
         """Raw vectors [n, d] in the learnt space, of length 1."""
-        return unit_rows((unit_rows(vectors).astype(np.float64) - self.mean) @ self.turn)
+        return unit_rows((unit_rows(vectors) - self.mean) @ self.turn, dtype=np.float32)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Compare every test [n, d] with every enrolled [m, d]."""

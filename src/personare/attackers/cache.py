@@ -20,7 +20,7 @@ from personare.attackers import embedder as make_embedder
 from personare.core import weights
 from personare.core.audio import Audio, read_mono
 from personare.core.errors import AudioError
-from personare.core.files import write_bytes
+from personare.core.files import file_digest, write_bytes
 from personare.core.utterances import Utterance
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def embed_file(
 ) -> NDArray[np.float32]:
     """Embed a file, or a part of it: float32 [d], from the cache where the same bytes were heard before."""
     model = _model(embedder, tuple(sorted(parameters.items())))
-    content = f"{_file_digest(path, *_state(path))} {start_s!r} {end_s!r}"
+    content = f"{_digest_of(path)} {start_s!r} {end_s!r}"
     place = _place(folder, model, content)
     vector = _kept(place)
     if vector is None:
@@ -102,19 +102,10 @@ def _model(name: str, parameters: tuple[tuple[str, Any], ...]) -> Embedder:
     return make_embedder(name, **dict(parameters))
 
 
-def _state(path: Path) -> tuple[int, int]:
-    """Size and time of change: while they stay, a file is hashed once, however many parts are cut out of it."""
+def _digest_of(path: Path) -> str:
+    """Hash a file, once, however many parts are cut out of it."""
     try:
-        found = path.stat()
-    except OSError as error:
-        raise AudioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
-    return found.st_size, found.st_mtime_ns
-
-
-@functools.lru_cache(maxsize=64)
-def _file_digest(path: Path, _size: int, _changed_ns: int) -> str:
-    try:
-        return weights.file_sha256(path)
+        return file_digest(path)
     except OSError as error:
         raise AudioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
 

@@ -2,7 +2,7 @@
 
 The training speakers are dealt into folds. Each fold is attacked in turn by a back-end that has learnt from the others
 (first half of every speaker's utterances enrolled, second half tested), and the settings that tell held-out speakers
-apart best over all folds are taken. Speakers of the trials play no part: ``Lessons`` cannot hold them.
+apart best over all folds are taken. Speakers of the trials play no part: ``TrainingVectors`` cannot hold them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.attackers.backend import Backend
-from personare.attackers.scoring import unit_rows
+from personare.core.vectors import speaker_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from personare.attackers.split import Lessons
+    from personare.attackers.split import TrainingVectors
 
 SHRINKAGES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 DIMENSIONS = (0, 40, 80)
@@ -32,7 +32,7 @@ def candidates(start: Backend) -> list[Backend]:
     return [replace(start, lda=lda, shrinkage=share) for lda in DIMENSIONS for share in SHRINKAGES]
 
 
-def choose_backend(lessons: Lessons, *, start: Backend | None = None, folds: int = FOLDS) -> Backend:
+def choose_backend(lessons: TrainingVectors, *, start: Backend | None = None, folds: int = FOLDS) -> Backend:
     """Choose LDA's dimensions and the shrinkage; ``start`` is kept where there are too few speakers to choose by."""
     start = start or Backend()
     if len(_judges(lessons)) < FEWEST:
@@ -40,7 +40,7 @@ def choose_backend(lessons: Lessons, *, start: Backend | None = None, folds: int
     return max(table(lessons, candidates(start), folds=folds), key=lambda row: row[1])[0]
 
 
-def table(lessons: Lessons, tried: Sequence[Backend], *, folds: int = FOLDS) -> list[tuple[Backend, float]]:
+def table(lessons: TrainingVectors, tried: Sequence[Backend], *, folds: int = FOLDS) -> list[tuple[Backend, float]]:
     """Give for every setting how often a held-out speaker's own voice beats a stranger's, mean over the folds."""
     groups = [_judges(lessons)[i::folds] for i in range(folds)]
     everyone = np.arange(len(lessons.names))
@@ -50,20 +50,20 @@ def table(lessons: Lessons, tried: Sequence[Backend], *, folds: int = FOLDS) -> 
     ]
 
 
-def _judges(lessons: Lessons) -> NDArray[np.int64]:
+def _judges(lessons: TrainingVectors) -> NDArray[np.int64]:
     """Speakers with two utterances or more: the others can be learnt from, but not enrolled and tested."""
     return np.flatnonzero(np.bincount(lessons.speaker) > 1)
 
 
-def _apart(backend: Backend, learnt: Lessons, judging: Lessons) -> float:
+def _apart(backend: Backend, learnt: TrainingVectors, judging: TrainingVectors) -> float:
     """Attack the held-out speakers; the share of (own, stranger) pairs of scores in the right order."""
     counts = np.bincount(judging.speaker)
     order = np.argsort(judging.speaker, kind="stable")
     place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     known = order[place < np.repeat(counts // 2, counts)]
     unknown = order[place >= np.repeat(counts // 2, counts)]
-    rows, who = unit_rows(judging.vectors), judging.speaker
-    enroll = np.stack([rows[known][who[known] == s].mean(0) for s in range(len(counts))])
+    who = judging.speaker
+    enroll = speaker_means(judging.vectors[known], who[known]).vectors
     scores = np.asarray(backend.fit(learnt)(judging.vectors[unknown], enroll))
     target = who[unknown][:, None] == np.arange(len(counts))
     return _area(scores[target], scores[~target])

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from personare.attackers.backend import Backend
 from personare.attackers.choosing import choose_backend
-from personare.attackers.scoring import cosine
 from personare.core.errors import ConfigError
+from personare.core.vectors import cosine
 
 if TYPE_CHECKING:
     from personare.attackers.scoring import Scorer
-    from personare.attackers.split import Lessons
+    from personare.attackers.split import TrainingVectors
 
 
 @runtime_checkable
@@ -25,7 +25,7 @@ class ScorerSettings(Protocol):
 
     learns: ClassVar[bool]
 
-    def fit(self, training: Lessons | None, /) -> Scorer:
+    def fit(self, training: TrainingVectors | None, /) -> Scorer:
         """Give the function that compares; ``training`` is None for scorers that learn nothing."""
         ...
 
@@ -37,7 +37,7 @@ class CosineScorer:
     learns: ClassVar[bool] = False
     paper: ClassVar[str] = ""
 
-    def fit(self, training: Lessons | None, /) -> Scorer:
+    def fit(self, training: TrainingVectors | None, /) -> Scorer:
         """Give the cosine."""
         del training
         return cosine
@@ -50,7 +50,7 @@ class WccnScorer:
     learns: ClassVar[bool] = True
     paper: ClassVar[str] = "Hatch et al., Within-class covariance normalization, 2006"
 
-    def fit(self, training: Lessons | None, /) -> Scorer:
+    def fit(self, training: TrainingVectors | None, /) -> Scorer:
         """Learn the projection."""
         return _fitted(training, Backend(scorer="cosine"))
 
@@ -62,12 +62,12 @@ class PldaScorer:
     learns: ClassVar[bool] = True
     paper: ClassVar[str] = "Ioffe, Probabilistic linear discriminant analysis, 2006"
 
-    def fit(self, training: Lessons | None, /) -> Scorer:
+    def fit(self, training: TrainingVectors | None, /) -> Scorer:
         """Learn the projection and the model."""
         return _fitted(training, Backend(scorer="plda"))
 
 
-def _fitted(training: Lessons | None, start: Backend) -> Scorer:
+def _fitted(training: TrainingVectors | None, start: Backend) -> Scorer:
     if training is None:
         raise ConfigError(f"the scorer {start.scorer} learns from speech of other people, and there is none")
     return choose_backend(training, start=start).fit(training)

@@ -1,7 +1,7 @@
 """Comparing voices: every test vector against every enrolled speaker, all at once, as Scores.
 
-A speaker is enrolled as the mean of length-normalised vectors (VoicePrivacy, vauquier2025legal); the score is the
-cosine, or what any other Scorer gives. Trials never pass through a Python loop; products are made in blocks.
+A speaker is enrolled as the mean of unit vectors; the score is the cosine, or what any other Scorer gives. Trials never
+pass through a Python loop; products are made in blocks.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from personare.core.errors import TableError
 from personare.core.tables import Embeddings, Scores, Trials
+from personare.core.vectors import cosine, speaker_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class Learnt(Protocol):
+class FittedOnSpeakers(Protocol):
     """A Scorer that was fitted on speakers, whom it refuses to attack."""
 
     def check(self, attacked: Iterable[str]) -> None:
@@ -39,31 +40,11 @@ class Learnt(Protocol):
         ...
 
 
-def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Scale every row to length 1; a row of zeros stays (it is like nobody).
-
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
-
-
-def cosine(test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cosine of every test row [n, d] with every enrolled row [m, d]: [n, m]."""
-    return unit_rows(test) @ unit_rows(enroll).T
-
-
 def enrolled(utterances: Embeddings, *, unit_first: bool = True) -> Embeddings:
-    """Enrol every speaker as the mean of their vectors; ids are the speakers, sorted."""
-    rows = unit_rows(utterances.vectors) if unit_first else utterances.vectors
-    speakers, member = np.unique(np.array(utterances.speakers, dtype=str), return_inverse=True)
-    order = np.argsort(member, kind="stable")
-    starts = np.searchsorted(member[order], np.arange(len(speakers)))
-    sums = np.add.reduceat(rows[order].astype(np.float64), starts, axis=0) if len(speakers) else rows
-    means = (sums / np.bincount(member, minlength=len(speakers))[:, None]).astype(np.float32)
-    names = tuple(speakers.tolist())
-    return Embeddings(names, names, means)
+    """Enrol every speaker by the package's one rule (``core.vectors``); ids are the speakers, sorted."""
+    means = speaker_means(utterances.vectors, np.array(utterances.speakers, dtype=str), unit_first=unit_first)
+    names = tuple(means.speakers.tolist())
+    return Embeddings(names, names, means.vectors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +160,7 @@ def score_trials(
 
 
 def _check(test: Embeddings, enroll: Embeddings, scorer: object) -> None:
-    if isinstance(scorer, Learnt):
+    if isinstance(scorer, FittedOnSpeakers):
         scorer.check({*test.speakers, *enroll.speakers})
     if test.vectors.shape[1] != enroll.vectors.shape[1]:
         found = f"{test.vectors.shape[1]} and {enroll.vectors.shape[1]}"

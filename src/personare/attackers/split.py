@@ -2,12 +2,11 @@
 
 An attacker who has trained on the very speakers of the trials, who enrols the very utterances they are tested on, or
 whose enrolment shares its pseudo-speakers with the trials, gives numbers that mean nothing. Back-ends are fitted from
-``Lessons``, Lessons come out of a ``Split`` only, and a Split that mixes speakers cannot be made.
+``TrainingVectors``, which come out of a ``Split`` only, and a Split that mixes speakers cannot be made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,8 @@ import numpy as np
 
 from personare.attackers.knowledge import Knowledge
 from personare.core.errors import LeakError
+from personare.core.fingerprint import SystemIdentity
+from personare.core.speakers import refuse_overlap
 from personare.core.tables import Embeddings
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Disguise:
     further drawings, where every utterance was disguised several times and heard as the mean.
     """
 
-    system: str
+    system: SystemIdentity
     draw: str
     more: tuple[str, ...] = ()
 
@@ -56,8 +57,8 @@ class Heard:
 
 
 @dataclass(frozen=True, eq=False)
-class Lessons:
-    """Vectors [n, d] an attacker may learn from, with speakers as numbers; made by ``Split.lessons`` only."""
+class TrainingVectors:
+    """Vectors [n, d] an attacker may learn from, with speakers as numbers; made by ``Split`` only."""
 
     vectors: NDArray[np.float32]
     speaker: NDArray[np.int64]
@@ -67,14 +68,16 @@ class Lessons:
 
     def __post_init__(self) -> None:
         if self.seal is not _SEAL:
-            raise LeakError("lessons are taken from a Split, which proves that no trial speaker is among them")
+            raise LeakError("training vectors are taken from a Split, which proves that no trial speaker is among them")
 
-    def of(self, speakers: NDArray[np.int64]) -> Lessons:
-        """Give the lessons of some of the speakers, renumbered, e.g. to hold the others out."""
+    def of(self, speakers: NDArray[np.int64]) -> TrainingVectors:
+        """Give the vectors of some of the speakers, renumbered, e.g. to hold the others out."""
         rows = np.isin(self.speaker, speakers)
         kept, codes = np.unique(self.speaker[rows], return_inverse=True)
         ids = tuple(np.array(self.ids, dtype=str)[rows].tolist())
-        return Lessons(self.vectors[rows], codes.reshape(-1), tuple(self.names[k] for k in kept), ids, self.seal)
+        return TrainingVectors(
+            self.vectors[rows], codes.reshape(-1), tuple(self.names[k] for k in kept), ids, self.seal
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +85,7 @@ class Split:
     """One attack's speech: enrolment, trial, and what the attacker has learnt from (None: nothing new).
 
     ``original`` is the training speech before it was anonymized, for attackers who learn what the disguise does.
-    ``ear`` is the system whose anonymized speech the embedder itself has learnt from (None: original speech only).
+    ``embedder_trained_on`` is the system whose anonymized speech the embedder was trained on (None: original speech).
 
     Checked when made: no trial or enrolled speaker in training, no utterance both enrolled and tested, enrolment and
     trial drawn with different pseudo-speakers, and every part as original or anonymized as the knowledge says.
@@ -93,44 +96,35 @@ class Split:
     test: Heard
     training: Heard | None = None
     original: Heard | None = None
-    ear: str | None = field(default=None, kw_only=True)
+    embedder_trained_on: SystemIdentity | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_speakers(self)
         _check_utterances(self)
         _check_disguises(self)
-        _check_ear(self)
+        _check_embedder(self)
         _check_training(self)
 
-    def lessons(self) -> Lessons:
+    def training_vectors(self) -> TrainingVectors:
         """Give the vectors to learn from."""
-        return self._lessons(self.training, "training")
+        return self._vectors(self.training, "training")
 
-    def original_lessons(self) -> Lessons:
+    def original_training_vectors(self) -> TrainingVectors:
         """Give the vectors of the training speech before it was anonymized."""
-        return self._lessons(self.original, "original training")
+        return self._vectors(self.original, "original training")
 
-    def _lessons(self, heard: Heard | None, what: str) -> Lessons:
+    def _vectors(self, heard: Heard | None, what: str) -> TrainingVectors:
         if heard is None:
             raise LeakError(f"the {self.knowledge.value} attack has no {what} speech; give it some to learn from")
         given = heard.embeddings
         names, codes = np.unique(np.array(given.speakers, dtype=str), return_inverse=True)
-        return Lessons(given.vectors, codes.reshape(-1), tuple(names.tolist()), given.ids, _SEAL)
-
-
-def refuse_known(learnt_from: Iterable[str], attacked: Iterable[str]) -> None:
-    """Refuse an attack on speakers its model has learnt from; fitted models call this before they score."""
-    both = sorted({*learnt_from} & {*attacked})
-    if both:
-        raise LeakError(
-            f"{len(both)} trial speakers are also in the attacker's training (first: '{both[0]}'); train on others"
-        )
+        return TrainingVectors(given.vectors, codes.reshape(-1), tuple(names.tolist()), given.ids, _SEAL)
 
 
 def _check_speakers(split: Split) -> None:
     for heard in (split.training, split.original):
         if heard is not None:
-            refuse_known(heard.speakers, split.enroll.speakers | split.test.speakers)
+            refuse_overlap(heard.speakers, split.enroll.speakers | split.test.speakers)
 
 
 def _check_utterances(split: Split) -> None:
@@ -148,27 +142,35 @@ def _check_disguises(split: Split) -> None:
         found = "original" if heard.disguise is None else "anonymized"
         if found != wanted:
             raise LeakError(f"the {split.knowledge.value} attack needs {wanted} {name} speech, this is {found}")
-    if split.enroll.disguise is not None and split.enroll.disguise.shares(split.test.disguise):
+    enroll, test = split.enroll.disguise, split.test.disguise
+    if enroll is None or test is None:
+        return
+    if enroll.system != test.system:
+        rule = "is anonymized by the same system, of the same version and with the same models, as the trials"
+        raise LeakError(f"enrolment speech {rule} ('{test.system}'), this one is not ('{enroll.system}')")
+    if enroll.shares(test):
         raise LeakError("enrolment and trial speech share their pseudo-speakers; anonymize them with different keys")
 
 
-def _check_ear(split: Split) -> None:
-    """An ear that learnt from anonymized speech is knowledge too: the attack must be called by what it knows."""
+def _check_embedder(split: Split) -> None:
+    """An embedder trained on anonymized speech is knowledge too: the attack must be called by what it knows."""
     level, trial = split.knowledge, split.test.disguise
-    if split.ear is None:
+    if split.embedder_trained_on is None:
         return
     if not level.needs_training:
-        found = f"this one has learnt from speech hidden by '{split.ear}'"
-        raise LeakError(f"the {level.value} attack needs an ear taught by original speech, {found}: it is informed")
+        found = f"this one was trained on speech hidden by '{split.embedder_trained_on}'"
+        raise LeakError(
+            f"the {level.value} attack needs an embedder trained on original speech, {found}: it is informed"
+        )
     if trial is not None:
-        _check_system(level, split.ear, trial.system)
+        _check_system(level, split.embedder_trained_on, trial.system)
 
 
-def _check_system(level: Knowledge, learnt: str, attacked: str) -> None:
-    same = learnt == attacked
+def _check_system(level: Knowledge, trained_on: SystemIdentity, attacked: SystemIdentity) -> None:
+    same = trained_on == attacked
     if same != (level.trained_on == "same system"):
         wanted = "another system than" if same else "the same system as"
-        raise LeakError(f"the {level.value} attack learns from {wanted} the trials' ('{attacked}'), not '{learnt}'")
+        raise LeakError(f"the {level.value} attack learns from {wanted} the trials' ('{attacked}'), not '{trained_on}'")
 
 
 def _check_training(split: Split) -> None:
@@ -176,7 +178,7 @@ def _check_training(split: Split) -> None:
     if split.original is not None and split.original.disguise is not None:
         raise LeakError("the training speech given as original is anonymized; give it as training")
     if training is None:
-        if level.needs_training and split.ear is None:
+        if level.needs_training and split.embedder_trained_on is None:
             raise LeakError(f"the {level.value} attack must learn from anonymized speech; give it training speech")
         return
     trial = split.test.disguise

@@ -1,6 +1,6 @@
-"""An ear of one's own: a network that ``personare train embedder`` wrote, used by its path.
+"""A speaker embedder of one's own: a network that ``personare train embedder`` wrote, used by its path.
 
-The file names who it was trained on, by tokens instead of names: ``check`` refuses an attack on any of them.
+The file names its training speakers by tokens instead of names: ``check`` refuses an attack on any of them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.attackers import embedder as make_embedder
-from personare.attackers.ecapa import LONGEST_S, SHORTEST
-from personare.attackers.scoring import Learnt
+from personare.attackers.scoring import FittedOnSpeakers
 from personare.core.errors import ConfigError, LeakError, WeightsError
-from personare.core.seeding import Key, token_for
-from personare.core.weights import file_sha256
-from personare.encoders import graphs, mels
-from personare.encoders.hearing import by_length, mean_of_pieces, pieces_of
+from personare.core.files import file_digest
+from personare.core.fingerprint import SystemIdentity
+from personare.core.sessions import Session, open_session
+from personare.core.speakers import speakers_among
+from personare.encoders.ecapa import embed_segments
+from personare.training.embedder.export import FORMAT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,17 +30,10 @@ if TYPE_CHECKING:
     from personare.core.audio import Audio
 
 VERSION = 1  # raise it whenever the vectors of a file change
-FORMAT = "personare embedder 1"
-_TOKENS = Key.from_seed("speakers a trained embedder has learnt from")
-
-
-def speaker_tokens(speakers: Iterable[str]) -> list[str]:
-    """Name speakers so that they can be recognised but not read, sorted."""
-    return sorted(token_for(_TOKENS, speaker) for speaker in speakers)
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedEmbedder:
     """A trained network; any sample rate is resampled to 16 kHz, long and short recordings are treated as by Ecapa.
 
     Parameters
@@ -60,73 +54,61 @@ class Trained:
     @property
     def fingerprint(self) -> str:
         """The exact model, for caches."""
-        return f"trained-{_sha256(self.path, *_state(self.path))[:16]}-v{VERSION}"
+        return f"trained-{file_digest(self.path)[:16]}-v{VERSION}"
 
     @property
     def settings(self) -> dict[str, Any]:
         """How it was trained."""
-        found: dict[str, Any] = json.loads(self._opened()[1]["settings"])
-        return found
+        settings: dict[str, Any] = json.loads(self._opened()[1]["settings"])
+        return settings
 
     @property
-    def system(self) -> str | None:
-        """The anonymizer whose speech it has learnt from, with its settings; None: original speech."""
-        return self._opened()[1].get("system") or None
+    def system(self) -> SystemIdentity | None:
+        """The system whose speech it was trained on; None: original speech."""
+        notes = self._opened()[1]
+        if not notes.get("system"):
+            return None
+        if "system_name" not in notes:
+            known = f"trained on speech anonymized by an unknown version of '{notes['system']}'"
+            raise WeightsError(f"{self.path}: {known}; train it again, so that its attacks can be called by their name")
+        return SystemIdentity(notes["system"], notes["system_name"])
 
     def check(self, attacked: Iterable[str]) -> None:
-        """Refuse speakers it has learnt from, or was chosen by."""
-        known = set(json.loads(self._opened()[1]["speakers"]))
-        both = sorted(speaker for speaker in set(attacked) if token_for(_TOKENS, speaker) in known)
+        """Refuse speakers it was trained or validated on."""
+        both = speakers_among(json.loads(self._opened()[1]["speakers"]), attacked)
         if both:
-            found = f"{len(both)} trial speakers are also in the training of this ear (first: '{both[0]}')"
-            raise LeakError(f"{self.path}: {found}; train on others")
+            who = f"{len(both)} trial speakers are also in the training of this embedder (first: '{both[0]}')"
+            raise LeakError(f"{self.path}: {who}; train on others")
 
     def __call__(self, batch: Sequence[Audio]) -> NDArray[np.float32]:
         """Embed a batch: float32 [len(batch), d]; a vector does not depend on what else is in the batch."""
         session, _ = self._opened()
-        cut = [pieces_of(audio, rate_hz=mels.RATE_HZ, longest_s=LONGEST_S, shortest=SHORTEST) for audio in batch]
-        flat = [piece for pieces in cut for piece in pieces]
-        vectors = np.empty((len(flat), session.get_outputs()[0].shape[1]), np.float32)
-        for where in by_length(flat):
-            features = np.stack([mels.decibel_mels(flat[i]) for i in where])
-            vectors[where] = session.run(None, {"mels": features})[0]
-        return mean_of_pieces(vectors, cut)
+        return embed_segments(session, batch, dimensions=session.get_outputs()[0].shape[1])
 
-    def _opened(self) -> tuple[Any, dict[str, str]]:
-        return _session(self.path, _sha256(self.path, *_state(self.path)), self.threads)
+    def _opened(self) -> tuple[Session, dict[str, str]]:
+        return _session(self.path, file_digest(self.path), self.threads)
 
 
-def refuse_teachers(embedder: str, attacked: Iterable[str]) -> None:
-    """Refuse an attack on speakers whom the named embedder has learnt from; published embedders know nobody here."""
-    ear = make_embedder(embedder)
-    if isinstance(ear, Learnt):
-        ear.check(attacked)
+def refuse_training_speakers(embedder: str, attacked: Iterable[str]) -> None:
+    """Refuse an attack on speakers the named embedder was trained on; published embedders know nobody here."""
+    made = make_embedder(embedder)
+    if isinstance(made, FittedOnSpeakers):
+        made.check(attacked)
 
 
-def taught_by(embedder: str) -> str | None:
-    """Name the anonymizer whose speech an embedder has learnt from; None: it knows original speech only."""
-    ear = make_embedder(embedder)
-    return ear.system if isinstance(ear, Trained) else None
-
-
-def _state(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
-
-
-@functools.lru_cache(maxsize=8)
-def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
-    return file_sha256(path)
+def trained_on(embedder: str) -> SystemIdentity | None:
+    """Name the anonymizer whose speech an embedder was trained on; None: original speech only."""
+    made = make_embedder(embedder)
+    return made.system if isinstance(made, TrainedEmbedder) else None
 
 
 @functools.lru_cache(maxsize=4)
-def _session(path: Path, _sha256: str, threads: int) -> tuple[Any, dict[str, str]]:
-    """Open a file; one that no training wrote is refused, because nobody knows what it wants to hear."""
-    try:
-        session = graphs.opened(path.read_bytes(), threads)
-    except WeightsError as error:
-        raise WeightsError(f"{path}: {error}") from None
-    notes = dict(session.get_modelmeta().custom_metadata_map)
-    if notes.get("format") != FORMAT:
-        raise WeightsError(f"{path}: not written by personare train embedder (format '{notes.get('format', 'none')}')")
-    return session, notes
+def _session(path: Path, _sha256: str, threads: int) -> tuple[Session, dict[str, str]]:
+    """Open a file; one that no training wrote is refused, because nobody knows which input it takes."""
+    session = open_session(path, threads=threads)
+    metadata = dict(session.get_modelmeta().custom_metadata_map)
+    if metadata.get("format") != FORMAT:
+        raise WeightsError(
+            f"{path}: not written by personare train embedder (format '{metadata.get('format', 'none')}')"
+        )
+    return session, metadata

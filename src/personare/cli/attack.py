@@ -29,7 +29,9 @@ def attack(
         None, "--train-method", metavar="NAME", help="The similar system a semi-informed attacker has."
     ),
     embedder: str = given.EMBEDDER,
-    scorer: str | None = typer.Option(None, metavar="NAME", help="cosine, wccn, plda.  [cosine; plda if they learn]"),
+    scorer: str | None = typer.Option(
+        None, metavar="NAME", help="cosine; wccn and plda for those who learn.  [cosine; plda if they learn]"
+    ),
     as_norm: int = typer.Option(0, "--as-norm", min=0, metavar="N", help="Normalise scores by a cohort of N speakers."),
     enroll_draws: int = typer.Option(
         5, min=1, metavar="K", help="How often they anonymize each enrolled utterance; 1 as in VoicePrivacy."
@@ -56,22 +58,27 @@ def attack(
         personare attack recordings/ anonymous/ --knowledge lazy-informed,informed --train others/
     """
     from personare import api
+    from personare.attackers import scorer as scorer_named
     from personare.attackers.knowledge import Knowledge
     from personare.attackers.knowledge import knowledge as level_named
     from personare.cli.anonymize import parse_settings
+    from personare.core.errors import ConfigError
     from personare.pipeline.builtin import ATTACKERS
     from personare.pipeline.study import AttackerChoice
 
     alignment: Literal["pairs", "no pairs"] = "no pairs" if no_pairs else "pairs"
+    learns = scorer is not None and scorer_named(scorer).learns
 
     def choice(level: Knowledge) -> AttackerChoice:
         semi = level is Knowledge.SEMI_INFORMED
         learns_from = {"method": train_method} if semi and train_method else None
-        how = scorer if level.needs_training or scorer == "cosine" else None
+        how = None if learns and not level.needs_training else scorer
         return AttackerChoice(level.value, embedder, how, learns_from, enroll_draws, as_norm, alignment)
 
     asked = given.words(knowledge) if knowledge is not None else None
     levels = list(dict.fromkeys(level_named(word) for word in asked or ATTACKERS))
+    if Knowledge.SEMI_INFORMED in levels and train_method is None:
+        raise ConfigError("the semi-informed attacker has learnt from a similar system; name it with --train-method")
     result = given.watched(
         api.evaluate,
         original=original,

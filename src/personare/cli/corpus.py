@@ -67,11 +67,11 @@ def print_facts(
 
 def _guessed(reading: Reading) -> dict[str, dict[str, int]]:
     """Count the speakers by guessed gender and age group, where nobody noted them."""
-    from personare.engine import Here
+    from personare.engine import Serial
     from personare.listeners.attributes import KINDS
     from personare.pipeline.jobs.guess_attributes import predicted_counts, with_guesses
 
-    guesses = with_guesses(reading.corpus.frame, engine=Here(), kinds=KINDS)
+    guesses = with_guesses(reading.corpus.frame, engine=Serial(), kinds=KINDS)
     show.failures(guesses.failures)
     return {kind: predicted_counts(guesses.frame, kind) for kind in KINDS}
 
@@ -106,12 +106,12 @@ def convert(
 
 
 def _probed(reading: Reading) -> tuple[dict[str, Any], list[Problem]]:
-    from personare.engine import Here
+    from personare.engine import Serial
     from personare.pipeline.jobs.corpus_facts import header_problems, probe_files
 
     results = []
     with show.progress("reading headers", reading.corpus.frame["audio"].n_unique()) as tick:
-        for result in probe_files(reading.corpus, Here()):
+        for result in probe_files(reading.corpus, Serial()):
             results.append(result)
             tick(1)
     headers = {r.item: r.value for r in results if r.value is not None}

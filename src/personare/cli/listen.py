@@ -58,16 +58,16 @@ def listen(
     from personare.pipeline import listen as study
     from personare.pipeline.given import pair_given
     from personare.pipeline.listening import ListenWork
-    from personare.pipeline.recipe import read_recipe
     from personare.pipeline.resolve import GivenFolder
+    from personare.pipeline.system import read_system
 
     feeling: Any = None
     if affect is not None:
         feeling = listener("affect", model=affect, outputs=_names(outputs), classes=classes)
     work = ListenWork(_names(measures), _names(recognizers), tracker, remember, feeling)
     work.check()
-    recipe, frame = read_recipe(anonymized), read_corpus(original).corpus.frame
-    speech = pair_given(frame, GivenFolder(anonymized, key), recipe)
+    system, frame = read_system(anonymized), read_corpus(original).corpus.frame
+    speech = pair_given(frame, GivenFolder(anonymized, key))
     files = [str(speech.files[u]) if u in speech.files else None for u in frame["utterance"]]
     frame = frame.with_columns(pl.Series("anonymized", files, dtype=pl.String))
     missing = frame.filter(pl.col("anonymized").is_null())["utterance"].to_list()
@@ -82,7 +82,7 @@ def listen(
         return
     head, rows = study.table_rows(found)
     show.table(
-        f"What is left: {len(pairs.frame)} utterances, {recipe.method if recipe else 'unknown method'}", head, rows
+        f"What is left: {len(pairs.frame)} utterances, {system.method if system else 'unknown method'}", head, rows
     )
     for note in found.notes:
         typer.echo(note)

@@ -29,7 +29,8 @@ def score(
 
     A text file holds 'enroll test score' (then --key tells which trials are targets), 'enroll test score
     target|nontarget', or 'score target|nontarget'. A .npz holds targets and nontargets, or enroll, test, score, target.
-    Intervals redraw enrolled speakers. A bad file costs one line, the others are still measured; then the exit is 2.
+    Intervals redraw the tested speakers, or the enrolled ones where a file does not tell who speaks. A bad file costs
+    one line, the others are still measured; then the exit is 2.
 
     Examples:
 

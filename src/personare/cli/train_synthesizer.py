@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 def synthesizer(
-    corpus: Path = typer.Option(..., metavar="PATH", help="Speech to learn from, in any known layout, with genders."),
-    out: Path = typer.Option(..., metavar="DIR", help="A new folder for the voice, its lessons, log and checkpoints."),
-    part: str | None = typer.Option(None, help="The part of the corpus to learn from, e.g. train."),
+    corpus: Path = typer.Option(..., metavar="PATH", help="Speech to train on, in any known layout, with genders."),
+    out: Path = typer.Option(..., metavar="DIR", help="A new folder for the voice, its features, log and checkpoints."),
+    part: str | None = typer.Option(None, help="The part of the corpus to train on, e.g. train."),
     config: Path | None = typer.Option(None, metavar="FILE.yaml", help="Settings.  [those of the shipped voice]"),
     start: Path | None = typer.Option(
         None, metavar="DIR", help="Start from the network of an earlier training instead of a new one."
     ),
     resume: bool = typer.Option(False, "--resume", help="Go on with the training in DIR."),
-    jobs: int = typer.Option(2, min=1, help="Processes that prepare lessons."),
+    jobs: int = typer.Option(2, min=1, help="Processes that extract features."),
     layout: str | None = typer.Option(None, help="Layout of the corpus, where several fit."),
 ) -> None:
     """Train the neural voice: content, pitch and a speaker vector in, speech out.
 
     Every utterance is prepared once (pitch, energy, speaker vector, and what is said, encoded from the speech and from
-    three copies in other voices), then two processes learn with averaged gradients. Some speakers are set aside and
-    judge the network by what a recognizer's encoder understands. The shipped voice took two and a half hours on two
+    three copies in other voices), then two processes train with averaged gradients. Some speakers are held out to
+    validate on, by the content a recognizer's encoder finds. The shipped voice took two and a half hours on two
     busy cores, in two trainings: a new network, then a second one that started from it with lower rates (--start).
     Interrupted? Run it again with --resume: the result is the same as without the interruption.
 
@@ -42,48 +42,46 @@ def synthesizer(
 
         personare anonymize SRC DST --method xvector --set weights=better
     """
-    from personare.anonymizers.xvector.training.settings import Settings
     from personare.core.config import load_yaml
     from personare.corpora import read_corpus
     from personare.engine import engine_for
-    from personare.nn.torch_extra import torch_for
-    from personare.pipeline.jobs import train_synthesizer as study
-    from personare.pipeline.jobs.train_embedder import sources_of
+    from personare.pipeline.jobs.train_synthesizer import open_run, train_synthesizer
+    from personare.pipeline.jobs.training_files import sources_of
+    from personare.training.synthesizer.settings import SynthesizerSettings
+    from personare.training.torch_extra import torch_for
 
     torch_for("personare train")
-    settings = Settings() if config is None else load_yaml(Settings, config)
+    settings = SynthesizerSettings() if config is None else load_yaml(SynthesizerSettings, config)
     reading = read_corpus(corpus, layout=layout)
     show.problems(reading.problems)
     with show.progress("preparing", how_many(reading.corpus, part)) as tick:
-        course, failures = study.lessons_of(
-            reading.corpus, settings, out, engine_for(jobs), part=part, watch=tick, start=start
-        )
+        run, failures = open_run(reading.corpus, settings, out, engine_for(jobs), part=part, watch=tick, start=start)
     show.failures(failures)
-    with show.progress("learning", settings.plan.steps) as tick:
-        done = study.train_synthesizer(
-            course,
+    with show.progress("training", settings.plan.steps) as tick:
+        result = train_synthesizer(
+            run,
             reading.corpus,
             out,
             sources=sources_of(reading.corpus, part),
             resume=resume,
-            watch=lambda learnt: tick(min(learnt.step, 1)),
+            watch=lambda step: tick(min(step.step, 1)),
         )
     show.table(
-        f"trained on {len({item.speaker for item in course.learn})} speakers, {len(course.learn)} utterances",
-        ["steps", "loss", "distance of what is understood", "WER original, %", "WER in other voices, %", "MB"],
+        f"trained on {len({item.speaker for item in run.utterances})} speakers, {len(run.utterances)} utterances",
+        ["steps", "loss", "held-out distance of contents", "WER original, %", "WER in other voices, %", "MB"],
         [
             [
-                str(done.rows[-1][0]),
-                f"{done.rows[-1][1]:.3f}",
-                f"{min(row[2] for row in done.rows):.3f}",
-                _percent(done.wer_original),
-                _percent(done.wer),
-                f"{done.megabytes:.1f}",
+                str(result.validations[-1].step),
+                f"{result.validations[-1].loss:.3f}",
+                f"{min(validation.held_out for validation in result.validations):.3f}",
+                _percent(result.wer_original),
+                _percent(result.wer),
+                f"{result.megabytes:.1f}",
             ]
         ],
     )
     typer.echo(
-        f"voice: {done.folder} (use it: personare anonymize SRC DST --method xvector --set weights={done.folder})"
+        f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector --set weights={result.folder})"
     )
 
 

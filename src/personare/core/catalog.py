@@ -2,22 +2,25 @@
 
 A method joins in one of four ways: it is built in, an installed package names it under the entry point
 ``personare.<kind>s``, a program registers it (``Catalog.register``), or it is named by where it lies, ``module:Class``.
+What a program has registered is one table for all kinds, which engines pass on to their workers.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from personare.core.config import from_mapping
 from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
+
+_REGISTERED: dict[tuple[str, str], type] = {}  # (kind, name) -> class
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,11 @@ class Catalog:
     kind: str
     builtin: Mapping[str, str] = field(repr=False)
     needs: Mapping[str, str] = field(default_factory=dict, repr=False)
-    registered: dict[str, type] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def registered(self) -> dict[str, type]:
+        """What this program has registered, by name."""
+        return {name: cls for (kind, name), cls in _REGISTERED.items() if kind == self.kind}
 
     def names(self) -> list[str]:
         """List every name: built in, from a plug-in, or registered by this program."""
@@ -53,11 +60,15 @@ class Catalog:
         return self._checked(_attribute(_imported(module, label), attribute, label), label)
 
     def register(self, name: str, cls: type) -> None:
-        """Make a class known by a name in this program; workers of this program learn it with their work."""
+        """Make a class known by a name in this program and in its workers."""
         if not name or ":" in name or name in self.builtin:
             rule = "is built in" if name in self.builtin else "cannot be a name"
             raise ConfigError(f"{self.kind} '{name}' {rule}; register it under another name")
-        self.registered[name] = self._checked(cls, f"{self.kind} '{name}'")
+        _REGISTERED[self.kind, name] = self._checked(cls, f"{self.kind} '{name}'")
+
+    def forget(self, name: str) -> None:
+        """Take a registered class out again."""
+        _REGISTERED.pop((self.kind, name), None)
 
     def make(self, name: str, /, **parameters: Any) -> Any:
         """Make the method with these parameters; unknown names and wrong types are errors with a suggestion."""
@@ -93,22 +104,38 @@ class Catalog:
         return {point.name: point.value for point in metadata.entry_points(group=f"personare.{self.kind}s")}
 
 
+def allow_modules_in(folder: Path) -> None:
+    """Let ``module:Class`` name a file of this folder; for names a user has typed, never for names read from data."""
+    place = str(folder.resolve())
+    if place not in sys.path:
+        sys.path.append(place)  # last, so that nothing that is installed can be hidden by it
+        importlib.invalidate_caches()
+
+
+def registrations() -> dict[tuple[str, str], type]:
+    """Give everything this program has registered, for its workers; what cannot be sent to them is refused."""
+    for (kind, name), cls in _REGISTERED.items():
+        lost = cls.__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__")
+        if lost or "<locals>" in cls.__qualname__:
+            where = "a notebook" if lost else "a function"
+            rule = f"{kind} '{name}': its class is written in {where}, where other processes cannot find it"
+            raise ConfigError(f"{rule}; put it into a file and import it, or work in one process (jobs=1)")
+    return dict(_REGISTERED)
+
+
+def register_all(given: Mapping[tuple[str, str], type]) -> None:
+    """Know in a worker what the program has registered that started it."""
+    _REGISTERED.update(given)
+
+
 def _imported(module: str, label: str) -> ModuleType:
-    """Import a module, also one that lies in the folder a command was started in; any failure is one line."""
+    """Import a module; any failure is one line."""
     try:
-        try:
-            return importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            here = os.getcwd()  # noqa: PTH109 - sys.path holds text
-            if error.name != module.partition(".")[0] or {"", here} & set(sys.path):
-                raise
-            sys.path.append(here)  # last, so that nothing that is installed can be hidden by it
-            importlib.invalidate_caches()
-            return importlib.import_module(module)
+        return importlib.import_module(module)
     except Exception as error:  # whatever a module of the user's own does while it is imported
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise ConfigError(
-            f"{label}: module '{module}' cannot be imported ({reason}); install it, or put its file into this folder"
+            f"{label}: module '{module}' cannot be imported ({reason}); install it, or name its folder in PYTHONPATH"
         ) from error
 
 

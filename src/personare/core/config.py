@@ -67,10 +67,16 @@ def load_yaml(cls: type[T], path: Path) -> T:
 
 
 def from_mapping(cls: type[T], mapping: Mapping[Any, Any], *, where: str, noun: str = "key") -> T:
-    """Make the dataclass ``cls`` from a mapping; every key must be one of its fields and have its type."""
+    """Make the dataclass ``cls`` from a mapping; every key must be one of its fields and have its type.
+
+    A class may say in ``RENAMED`` (old name -> new name) what its keys were called before: the error names the new one.
+    """
     hints = typing.get_type_hints(cls)
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
+    renamed: Mapping[str, str] = getattr(cls, "RENAMED", {})
     for name in mapping:
+        if name in renamed:
+            raise ConfigError(f"{where}: the {noun} '{name}' is called '{renamed[name]}' now; write that")
         if name not in fields:
             raise ConfigError(unknown_key(cls, name, where=where, noun=noun))
     missing = [

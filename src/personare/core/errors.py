@@ -42,7 +42,7 @@ class WeightsError(PersonareError):
     """A model file that is missing or is not the file it should be."""
 
 
-class TargetError(PersonareError):
+class OutputError(PersonareError):
     """An output place that cannot be used."""
 
 

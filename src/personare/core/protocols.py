@@ -1,4 +1,4 @@
-"""The shapes rooms agree on: what every anonymizer, pseudo-speaker, embedder, listener and engine looks like."""
+"""The shapes the packages agree on: what every anonymizer, pseudo-speaker, embedder and listener looks like."""
 
 from __future__ import annotations
 
@@ -16,25 +16,35 @@ if TYPE_CHECKING:
 class Anonymizer(Protocol):
     """A frozen dataclass whose fields are its configuration: audio in, audio of the same length and rate out."""
 
+    @property
+    def fingerprint(self) -> str:
+        """The exact method: class, version, parameters and models (see ``core.fingerprint``)."""
+        ...
+
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
-        """Hide the voice; all chance comes from ``rng``."""
+        """Anonymize one channel; every random choice is drawn from ``rng``."""
         ...
 
 
 @runtime_checkable
 class PseudoSpeaker(Protocol):
-    """Fitted on a pool of vectors: a speaker vector [d] in, an invented one [d] out."""
+    """A generator fitted on a pool of speaker vectors: a speaker's vector [d] in, a pseudo-speaker's [d] out."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The exact generator: class, version, parameters and what it has learnt from the pool."""
+        ...
 
     def __call__(
         self, vector: NDArray[np.float32], *, rng: np.random.Generator, gender: str | None = None
     ) -> NDArray[np.float32]:
-        """Invent a voice."""
+        """Generate a pseudo-speaker."""
         ...
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """A hostile ear: speech in, one speaker vector out; ``fingerprint`` names the exact model for caches."""
+    """Speech in, one speaker vector out; ``fingerprint`` names the exact model for caches."""
 
     @property
     def fingerprint(self) -> str:
@@ -48,7 +58,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Listener(Protocol):
-    """A friendly ear: a batch of Audio in, what was heard out, one thing per Audio."""
+    """A batch of Audio in, one result (words, F0, a quality score ...) per Audio out."""
 
     def __call__(self, batch: Sequence[Audio]) -> Sequence[Any]:
         """Listen."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from personare.core.errors import ConfigError, TargetError
+from personare.core.errors import ConfigError, OutputError
 
 KEY_BYTES = 32
 
@@ -75,7 +75,7 @@ def load_or_make_key(path: Path, *, new: Key | None = None) -> tuple[Key, bool]:
         with os.fdopen(handle, "w", encoding="ascii") as stream:
             stream.write(key.secret.hex() + "\n")
     except OSError as error:
-        raise TargetError(f"{path}: key file cannot be written ({error.strerror})") from None
+        raise OutputError(f"{path}: key file cannot be written ({error.strerror})") from None
     return key, True
 
 

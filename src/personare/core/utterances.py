@@ -1,7 +1,8 @@
-"""One utterance: who speaks, where its sound lies, and what else a corpus knows about it."""
+"""An utterance: who says what, and where its sound lies; what a corpus is made of and what every job works on."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING
 from personare.core.audio import Audio, read_channels, read_mono
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
 
 _OPTIONAL = ("start_s", "end_s", "gender", "text", "part")
@@ -18,7 +17,14 @@ _OPTIONAL = ("start_s", "end_s", "gender", "text", "part")
 
 @dataclass(frozen=True)
 class Utterance:
-    """A recording, or the part of it from ``start_s`` to ``end_s``, and its speaker."""
+    """One utterance of a corpus: a file, or the part of it from ``start_s`` to ``end_s``.
+
+    Parameters
+    ----------
+    utterance, speaker : ids within the corpus.
+    audio : the file; ``end_s`` None means to its end.
+    gender : f, m or x; ``text``, the words; ``part``, e.g. train or test; each None where unknown.
+    """
 
     utterance: str
     speaker: str
@@ -30,11 +36,11 @@ class Utterance:
     part: str | None = None
 
     def read(self) -> Audio:
-        """Read its sound as one channel, the mean of all."""
+        """Read it as one channel, the mean of all; for measuring, not for making files."""
         return read_mono(self.audio, start_s=self.start_s, stop_s=self.end_s)
 
     def read_channels(self) -> list[Audio]:
-        """Read its sound, one Audio per channel."""
+        """Read it, one Audio per channel."""
         return read_channels(self.audio, start_s=self.start_s, stop_s=self.end_s)
 
 
@@ -42,5 +48,5 @@ def utterances_in(frame: pl.DataFrame) -> Iterator[Utterance]:
     """Give the utterances of a table, row by row."""
     columns = ["utterance", "speaker", "audio", *(name for name in _OPTIONAL if name in frame.columns)]
     for row in frame.select(columns).iter_rows(named=True):
-        row["start_s"] = row.get("start_s") or 0.0
-        yield Utterance(**{**row, "audio": Path(row["audio"])})
+        audio, start_s = Path(row.pop("audio")), row.pop("start_s", None) or 0.0
+        yield Utterance(audio=audio, start_s=start_s, **row)

@@ -1,1 +1,1 @@
-"""Pretrained networks that more than one room listens with: sound in, numbers out, run by onnxruntime."""
+"""Pretrained networks that several packages use: audio in, numbers out, run by onnxruntime; imports only ``core``."""

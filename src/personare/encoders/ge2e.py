@@ -1,6 +1,6 @@
-"""The light ear: the GE2E recurrent network (Resemblyzer's published weights), 256 numbers per recording.
+"""The light speaker embedder: the GE2E recurrent network (Resemblyzer's published weights), 256 numbers per recording.
 
-A recording is heard in windows of 1.6 s, 1.3 of them per second; each gives a vector of length 1, and their mean,
+A recording is embedded in windows of 1.6 s, 1.3 of them per second; each gives a vector of length 1, and their mean,
 again of length 1, stands for the recording (wan2018generalized, as published with the weights).
 Deviations: long silences are not cut out (the publisher uses a separate voice detector for that).
 """
@@ -16,7 +16,7 @@ import numpy as np
 from personare.core import weights
 from personare.core.errors import ConfigError
 from personare.encoders import graphs, mels
-from personare.encoders.hearing import heard
+from personare.encoders.segments import samples_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ NAME = "ge2e"
 VERSION = 1  # raise it whenever the vectors change
 N_MELS, N_DIMENSIONS, N_LAYERS = 40, 256, 3
 WINDOW_FRAMES, STEP_FRAMES = 160, 77
-LEAST_COVERED = 0.75  # of the last window
+MIN_COVERED = 0.75  # share of the last window that must lie within the recording
 QUIETEST_DB = -30.0  # softer recordings are raised to this level
 _BATCH_WINDOWS = 32
 
@@ -57,7 +57,7 @@ class Ge2e:
         session = graphs.session(NAME, VERSION, build, self.threads, weights.home())
         vectors = np.empty((len(batch), N_DIMENSIONS), np.float32)
         for index, audio in enumerate(batch):
-            windows = _windows(_raised(heard(audio, rate_hz=mels.RATE_HZ)))
+            windows = _windows(_raised(samples_at(audio, rate_hz=mels.RATE_HZ)))
             parts = [
                 session.run(None, {"mels": np.ascontiguousarray(windows[first : first + _BATCH_WINDOWS])})[0]
                 for first in range(0, len(windows), _BATCH_WINDOWS)
@@ -79,7 +79,7 @@ def _starts(n_samples: int) -> NDArray[np.int64]:
     n_frames = -(-(n_samples + 1) // mels.HOP)
     starts = np.arange(0, max(1, n_frames - WINDOW_FRAMES + STEP_FRAMES + 1), STEP_FRAMES)
     covered = (n_samples - starts[-1] * mels.HOP) / (WINDOW_FRAMES * mels.HOP)
-    return starts[:-1] if covered < LEAST_COVERED and len(starts) > 1 else starts
+    return starts[:-1] if covered < MIN_COVERED and len(starts) > 1 else starts
 
 
 def _windows(samples: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -93,9 +93,7 @@ def _windows(samples: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
     """Write the graph: mels [windows, 160, 40] -> unit vectors [windows, 256]."""
-    from onnx import helper
-
-    graph = graphs.Graph()
+    graph = graphs.OnnxGraph()
     hidden = graph.add("Transpose", "mels", perm=[1, 0, 2])
     last = ""
     for layer in range(N_LAYERS):
@@ -103,8 +101,8 @@ def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
         bias = np.concatenate([_onnx_gates(tensors[f"model_state.lstm.bias_{p}_l{layer}"]) for p in ("ih", "hh")])
         inputs = [hidden, *(graph.constant(part[None]) for part in parts), graph.constant(bias[None])]
         outputs = [f"all_{layer}", f"last_{layer}"]
-        graph.nodes.append(helper.make_node("LSTM", inputs, outputs, hidden_size=N_DIMENSIONS))
-        hidden, last = graph.add("Squeeze", outputs[0], graph.whole(1)), outputs[1]
+        every, last = graph.add_node("LSTM", inputs, outputs, hidden_size=N_DIMENSIONS)
+        hidden = graph.add("Squeeze", every, graph.whole(1))
     linear = [graph.constant(tensors[f"model_state.linear.{part}"]) for part in ("weight", "bias")]
     raw = graph.add("Relu", graph.add("Gemm", graph.add("Squeeze", last, graph.whole(0)), *linear, transB=1))
     length = graph.add("ReduceL2", raw, graph.whole(1), keepdims=1)

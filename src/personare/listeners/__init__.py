@@ -48,9 +48,9 @@ def listener(name: str, /, **parameters: Any) -> Listener:
 
     ``ctc:my-recognizer`` is short for the listener ``ctc`` with ``folder="my-recognizer"``.
     """
-    name, colon, folder = name.partition(":")
-    if colon:
-        parameters = {"folder": folder, **parameters}
+    known, colon, folder = name.partition(":")
+    if colon and known in LISTENERS.names():
+        name, parameters = known, {"folder": folder, **parameters}
     return cast(Listener, LISTENERS.make(name, **parameters))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, ConfigError, WeightsError
+from personare.core.sessions import open_session
 from personare.core.weights import file_sha256
 from personare.listeners.linear import Line, fit_classes, fit_values
 from personare.listeners.paralinguistics import NAMES, Paralinguistics
@@ -116,17 +117,7 @@ def affect_line(path: Path) -> Line:
 
 @lru_cache(maxsize=2)
 def _session(path: Path) -> Any:
-    import onnxruntime
-
-    if not path.is_file():
-        raise WeightsError(f"{path}: no such file")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    try:
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has many kinds of its own
-        raise WeightsError(f"{path}: not a network onnxruntime can load ({str(error).splitlines()[0]})") from None
+    session = open_session(path)
     inputs = session.get_inputs()
     if len(inputs) != 1 or inputs[0].type != "tensor(float)" or len(inputs[0].shape) != 2:
         raise WeightsError(f"{path}: must take one input, float [1, samples]; it takes {[i.shape for i in inputs]}")

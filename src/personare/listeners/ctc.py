@@ -20,19 +20,16 @@ from personare.core.audio import Audio, resample
 from personare.core.config import from_mapping
 from personare.core.errors import WeightsError
 from personare.core.weights import file_sha256
-from personare.listeners.normalize import Normalizer
-from personare.listeners.spectra import RATE_HZ, mel_bands, power_spectra
 from personare.listeners.windows import is_silent, windows_at_quiet_points
-from personare.nn import checkpoints
-from personare.nn.ctc import Shape, network
-from personare.nn.torch_extra import torch_for
+from personare.training import checkpoints
+from personare.training.recognizer.features import RATE_HZ, features, letters_of
+from personare.training.recognizer.network import RecognizerShape, network
+from personare.training.recognizer.run import CARD
+from personare.training.torch_extra import torch_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LETTERS = " 'abcdefghijklmnopqrstuvwxyz"
-SYMBOLS = len(LETTERS) + 1  # and the blank
-CARD = "recognizer.json"
 SHORTEST_S = 0.1
 
 
@@ -83,32 +80,6 @@ def hear(folder: Path, bands: NDArray[np.float32]) -> str:
     return letters_of(scores.argmax(dim=-1).tolist())
 
 
-def features(audio: Audio) -> NDArray[np.float32]:
-    """Log power in 40 mel bands, each without its mean and of unit spread: float32 [frames, 40]."""
-    levels = np.log(power_spectra(audio.samples) @ mel_bands(Shape.bands).T + 1e-8)
-    even: NDArray[np.float32] = ((levels - levels.mean(axis=0)) / (levels.std(axis=0) + 1e-3)).astype(np.float32)
-    return even
-
-
-def symbols_of(text: str) -> list[int]:
-    """Turn text into symbols, after normalization; signs that are no letters vanish.
-
-    >>> symbols_of("Ab, 2")
-    [3, 4, 1, 22, 25, 17]
-    """
-    return [LETTERS.index(c) + 1 for c in Normalizer()(text) if c in LETTERS]
-
-
-def letters_of(symbols: Sequence[int]) -> str:
-    """Drop repeats, then blanks.
-
-    >>> letters_of([3, 3, 0, 3, 4, 4, 0, 0])
-    'aab'
-    """
-    kept = [s for i, s in enumerate(symbols) if s and (i == 0 or symbols[i - 1] != s)]
-    return "".join(LETTERS[s - 1] for s in kept)
-
-
 def _stamp(folder: Path) -> int:
     """Tell one state of a folder from a later one, so that a training that went on is heard anew."""
     place = folder / checkpoints.BEST
@@ -119,11 +90,13 @@ def _stamp(folder: Path) -> int:
 def _trained(folder: Path, _stamp: int) -> Any:
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        shape, mark = from_mapping(Shape, card["shape"], where=str(folder / CARD)), str(card["mark"])
+        shape, fingerprint = from_mapping(RecognizerShape, card["shape"], where=str(folder / CARD)), str(card["mark"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{folder}: holds no trained recognizer ({error})") from None
     built = network(shape, seed=0)
     checkpoints.fill(
-        built.state_dict(), checkpoints.load(folder / checkpoints.BEST, mark=mark).tensors, where=str(folder)
+        built.state_dict(),
+        checkpoints.load(folder / checkpoints.BEST, fingerprint=fingerprint).tensors,
+        where=str(folder),
     )
     return built.eval()

@@ -17,6 +17,7 @@ import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, MissingExtraError
+from personare.core.sessions import open_session
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
@@ -89,13 +90,8 @@ def _pieces(samples: NDArray[np.float32]) -> list[NDArray[np.float32]]:
 def _network(threads: int) -> Any:
     import importlib.util
 
-    import onnxruntime
-
     place = importlib.util.find_spec("speechmos")
     if place is None or not place.submodule_search_locations:
         raise MissingExtraError("quality", "the listener 'dnsmos'")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
     model = Path(place.submodule_search_locations[0]) / "dnsmos_models" / "sig_bak_ovr.onnx"
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return open_session(model, threads=threads)

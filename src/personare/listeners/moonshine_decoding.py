@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from personare.core.sessions import open_session
 from personare.core.weights import files_of
 from personare.listeners.moonshine_step import HEAD_PADDED, step_network
 
@@ -153,17 +154,10 @@ def _past(name: str) -> str:
 @lru_cache(maxsize=2)
 def networks(threads: int) -> Networks:
     """Load the networks once a process."""
-    import onnxruntime
-
     files = files_of("moonshine")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     shipped = files["decoder_model_merged.ort"]
     encoder, decoder, step = (
-        onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
+        open_session(network, threads=threads, optimization="basic")
         for network in (files["encoder_model.ort"], shipped, step_network(shipped))
     )
     return Networks(encoder, decoder, step, tuple(output.name for output in decoder.get_outputs())[1:])

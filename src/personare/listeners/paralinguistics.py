@@ -15,8 +15,8 @@ import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError
+from personare.encoders.spectra import POINTS, RATE_HZ, STEP, mel_bands, power_spectra
 from personare.listeners.pitch import WorldPitch
-from personare.listeners.spectra import POINTS, RATE_HZ, STEP, mel_bands, power_spectra
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:

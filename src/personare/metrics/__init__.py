@@ -29,7 +29,7 @@ CARDS: Mapping[str, str] = {
     # voice similarity matrices
     "deid": "personare.metrics.privacy.similarity:CARD",
     "g_vd": "personare.metrics.privacy.similarity:GAIN_CARD",
-    # the legal criteria: can a recording be linked to a person, can a voice be isolated in a crowd?
+    # the legal criteria: can a recording be linked to a person, can a voice be isolated in a gallery?
     "linkability": "personare.metrics.privacy.linkability:CARD",
     "population_linkability": "personare.metrics.privacy.population:CARD",
     "singling_out": "personare.metrics.privacy.singling_out:CARD",
@@ -38,9 +38,9 @@ CARDS: Mapping[str, str] = {
     "rank_link_p1": "personare.metrics.privacy.ranks:LINK_CARD",
     "rank_single_p50": "personare.metrics.privacy.ranks:SINGLE_MEDIAN_CARD",
     "rank_single_p1": "personare.metrics.privacy.ranks:SINGLE_CARD",
-    # any attack with a success rate, against its control on strangers
+    # any attack with a success rate, against its control on other people
     "risk_over_control": "personare.metrics.privacy.control:CARD",
-    # utility: what is left of words, melody and feeling
+    # utility: what is left of words, pitch and emotion
     "wer": "personare.metrics.utility.wer:CARD",
     "cer": "personare.metrics.utility.wer:CHARACTER_CARD",
     "ccc": "personare.metrics.utility.concordance:CARD",
@@ -68,10 +68,10 @@ def card(name: str) -> MetricCard:
     if name not in CARDS:
         raise UnknownNameError(f"no metric '{name}'; {did_you_mean(name, CARDS)}")
     module, _, attribute = CARDS[name].partition(":")
-    found = getattr(importlib.import_module(module), attribute)
-    if not isinstance(found, MetricCard) or found.name != name:
+    metric_card = getattr(importlib.import_module(module), attribute)
+    if not isinstance(metric_card, MetricCard) or metric_card.name != name:
         raise MetricError(f"metric '{name}' ({CARDS[name]}) is not a card of that name")
-    return found
+    return metric_card
 
 
 def cards() -> list[MetricCard]:

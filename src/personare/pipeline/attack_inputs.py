@@ -9,21 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.attackers.attack import Attack, Attacker, attack
-from personare.attackers.scoring import unit_rows
 from personare.attackers.split import Disguise, Heard, Split
-from personare.attackers.trained import taught_by
+from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
+from personare.core.errors import MetricError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
+from personare.core.vectors import speaker_means
 from personare.metrics.privacy.conversations import conversations
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -31,10 +29,12 @@ class VectorFile:
     """Vectors in a file, and how that speech was anonymized: (system, token of the draw), or None."""
 
     path: Path
-    disguise: tuple[str, str] | None = None
+    disguise: tuple[SystemIdentity, str] | None = None
 
     def read(self) -> Heard:
-        """Read them."""
+        """Read them; there is no file where nothing could be embedded."""
+        if not self.path.is_file():
+            raise MetricError("none of the speech could be embedded; see failures.tsv")
         return Heard(read_embeddings(self.path), None if self.disguise is None else Disguise(*self.disguise))
 
 
@@ -71,9 +71,9 @@ class AttackInputs:
         heard, level = trial.read(), self.attacker.knowledge
         training = self.training.read() if self.training else None
         original = self.training_original.read() if self.training_original else None
-        trained_on = taught_by(self.attacker.embedder) if level.trial == "anonymized" else None
+        trained = trained_on(self.attacker.embedder) if level.trial == "anonymized" else None
         first = mean_of_draws([file.read() for file in enroll]) if enroll else _nothing(heard, level.enroll)
-        return Split(level, first, heard, training, original, ear=trained_on)
+        return Split(level, first, heard, training, original, embedder_trained_on=trained)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def tests_of(trial: Embeddings, length: int, *, rng: np.random.Generator) -> Emb
     ordered = trial.sorted()
     if length == 1:
         return ordered
-    made = conversations(ordered.vectors, np.array(ordered.speakers), length=length, rng=rng, unit_first=True)
+    made = conversations(ordered.vectors, np.array(ordered.speakers), length=length, rng=rng)
     names = tuple(str(name) for name in made.speakers.tolist())
     return Embeddings(tuple(f"{who} test {i}" for i, who in enumerate(names)), names, made.vectors)
 
@@ -113,20 +113,16 @@ def mean_of_draws(draws: list[Heard]) -> Heard:
     """Give the mean of every utterance over several draws, each scaled to length 1; one draw stays as it is."""
     if len(draws) == 1 or draws[0].disguise is None:
         return draws[0]
-    rows: dict[str, list[NDArray[np.float32]]] = {}
-    owner: dict[str, str] = {}
-    for part in (draw.embeddings for draw in draws):
-        owner |= dict(zip(part.ids, part.speakers, strict=True))
-        for utterance, vector in zip(part.ids, unit_rows(part.vectors), strict=True):
-            rows.setdefault(utterance, []).append(vector)
-    names = tuple(sorted(rows))
-    means = np.stack([np.mean(rows[name], axis=0) for name in names]).astype(np.float32)
+    parts = [draw.embeddings for draw in draws]
+    owner = {name: who for part in parts for name, who in zip(part.ids, part.speakers, strict=True)}
+    means = speaker_means(np.concatenate([part.vectors for part in parts]), [name for p in parts for name in p.ids])
+    names = tuple(means.speakers.tolist())
     more = tuple(draw.disguise.draw for draw in draws[1:] if draw.disguise is not None)
     disguise = Disguise(draws[0].disguise.system, draws[0].disguise.draw, more)
-    return Heard(Embeddings(names, tuple(owner[name] for name in names), means), disguise)
+    return Heard(Embeddings(names, tuple(owner[name] for name in names), means.vectors), disguise)
 
 
 def _nothing(trial: Heard, kind: str) -> Heard:
     """Enrol nobody, as original or anonymized as the attacker's knowledge says."""
     empty = Embeddings((), (), np.zeros((0, trial.embeddings.vectors.shape[1]), np.float32))
-    return Heard(empty, Disguise("nothing", "nothing") if kind == "anonymized" else None)
+    return Heard(empty, Disguise(trial.disguise.system, "nothing") if kind == "anonymized" and trial.disguise else None)

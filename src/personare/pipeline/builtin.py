@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from personare.attackers.knowledge import Knowledge, knowledge
+from personare.attackers.trained import trained_on
 from personare.core.errors import ConfigError
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Engine
 from personare.pipeline.folder import STAGES
 from personare.pipeline.jobs.guess_attributes import with_guesses
-from personare.pipeline.recipe import read_recipe
 from personare.pipeline.resolve import GIVEN, METHOD
 from personare.pipeline.study import ORIGINAL, AttackerChoice, CorpusChoice, ListenerChoice, Study
+from personare.pipeline.system import read_system
 
 ATTACKERS = ("original", "ignorant", "lazy-informed", "informed")
 UTTERANCES_PER_TRIAL = (1, 3)
@@ -36,6 +37,7 @@ class GivenSpeechChoice:
     original, anonymized : two corpora; key : what pairs their names, where it is not beside the anonymized one.
     method, parameters, level : how it was made, where the folder does not say.
     train : speech of other people to learn from; own_train : whether the original corpus has a part for that.
+    name : what the corpus is called, by its file or folder without; notes : what a reader must know about it.
     """
 
     original: Path
@@ -46,6 +48,7 @@ class GivenSpeechChoice:
     level: str = "speaker"
     train: Path | None = None
     own_train: bool = False
+    name: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -53,8 +56,8 @@ class GivenSpeechChoice:
         """What the anonymizer is called in tables: by its method where known, else by its folder."""
         if self.method is not None:
             return self.method
-        recipe = read_recipe(self.anonymized)
-        name = recipe.method if recipe is not None else self.anonymized.resolve().name
+        system = read_system(self.anonymized)
+        name = system.method if system is not None else self.anonymized.resolve().name
         return name if name != ORIGINAL else "given"
 
     @property
@@ -71,17 +74,23 @@ class GivenSpeechChoice:
         """The corpus, as a study says it."""
         train = None if self.train is None else self.train.resolve()
         choice = CorpusChoice(path=self.original.resolve(), train_path=train, one_sided="drop")
-        name = self.original.resolve().stem
+        name = self.name or self.original.resolve().stem
         if split == "trial":
             choice = replace(choice, split="trial", one_sided="keep")
         return {name or "corpus": choice}
 
-    def cannot(self, level: Knowledge) -> str:
+    def cannot(self, level: Knowledge, embedder: str) -> str:
         """Say why an attacker cannot be played on this speech; nothing where they can."""
-        known = self.method is not None or read_recipe(self.anonymized) is not None
-        if (level.enroll == "anonymized" or level.trained_on == "same system") and not known:
-            return "the method is unknown (no anonymization.json in the folder); name it with --method"
-        if level.needs_training and self.train is None and not self.own_train:
+        system = read_system(self.anonymized) if self.method is None else None
+        trained = trained_on(embedder) is not None
+        if level.enroll == "anonymized" or level.trained_on == "same system":
+            if self.method is None and system is None:
+                return "the method is unknown (no anonymization.json in the folder); name it with --method"
+            if system is not None and system.recorded and system.version_note:
+                return f"the folder was made by {system.version_note}; anonymize it again, or name it with --method"
+        if trained and level.trial == "anonymized" and not level.needs_training:
+            return "its embedder has learnt from anonymized speech, so that it is informed"
+        if level.needs_training and self.train is None and not self.own_train and not trained:
             return "there is no speech of other people to learn from; name it with --train"
         return ""
 
@@ -104,12 +113,15 @@ def given_speech(
     ``guess`` are attributes (gender, age_group) that are guessed by machine where nobody noted them.
     """
     source = original if isinstance(original, Corpus) else read_corpus(original).corpus
+    name = "corpus" if isinstance(original, Corpus) else original.resolve().stem
     parts = set(source.frame["part"].drop_nulls()) if "part" in source.frame.columns else set()
     notes: list[str] = []
     if guess:
         guesses = with_guesses(source.frame, engine=engine, kinds=tuple(guess))
         original = Corpus(guesses.frame)
-        notes = [*guesses.notes, *(f"{speaker}: {reason}" for speaker, reason in guesses.failures)]
+        notes = guesses.notes
+        if guesses.failures:
+            notes.append(f"For {len(guesses.failures)} speakers nothing could be guessed: no voice was found in them.")
     return GivenSpeechChoice(
         _listed(original, folder, "original"),
         _listed(anonymized, folder, "anonymized"),
@@ -119,6 +131,7 @@ def given_speech(
         level,
         None if train is None else _listed(train, folder, "train"),
         "train" in parts,
+        name,
         tuple(notes),
     )
 
@@ -147,10 +160,10 @@ def evaluation(
     ``only_possible`` leaves out, and notes, attackers who cannot be played on this speech; so do the default attackers.
     """
     choices = _choices(ATTACKERS if attackers is None else attackers, embedder)
-    notes = []
+    notes = list(speech.notes)
     if only_possible or attackers is None:
-        why = {label: speech.cannot(knowledge(choice.knowledge)) for label, choice in choices.items()}
-        notes = [f"The {label} attacker was not played: {reason}." for label, reason in why.items() if reason]
+        why = {label: speech.cannot(knowledge(one.knowledge), one.embedder) for label, one in choices.items()}
+        notes += [f"The {label} attacker was not played: {reason}." for label, reason in why.items() if reason]
         choices = {label: choice for label, choice in choices.items() if not why[label]}
     return Study(
         title="How well are these voices hidden?",
@@ -162,7 +175,7 @@ def evaluation(
         skip_impossible=True,
         seed=seed,
         clips=clips,
-        notes=" ".join([*notes, *speech.notes]),
+        notes=" ".join(notes),
     )
 
 

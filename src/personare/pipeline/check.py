@@ -20,9 +20,7 @@ from personare.pipeline.measures import (
     requested_metrics,
 )
 from personare.pipeline.measures.utility import fitting_listeners, listener_problems
-from personare.pipeline.recipe import rehearse
 from personare.pipeline.resolve import (
-    UNKNOWN_METHOD,
     ResolvedAnonymizer,
     ResolvedAttacker,
     resolve_anonymizer,
@@ -31,6 +29,7 @@ from personare.pipeline.resolve import (
 from personare.pipeline.speech import StudyCorpus, study_corpus
 from personare.pipeline.stages.embed import require_embedder
 from personare.pipeline.study import Study
+from personare.pipeline.system import rehearse
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,8 @@ def _anonymizers(study: Study, home: Path) -> tuple[list[ResolvedAnonymizer], li
         problems += more
         if one is None:
             continue
-        if one.kind == "sound" and one.recipe is not None:
-            problems += tried(lambda one=one: rehearse(one.recipe), where)[1]  # type: ignore[misc]
+        if one.kind == "sound" and one.system is not None:
+            problems += tried(lambda one=one: rehearse(one.system), where)[1]  # type: ignore[misc]
         anonymizers.append(one)
     return anonymizers, problems
 
@@ -91,17 +90,21 @@ def _attackers(
     """Build every attacker, one by one, and see whether its embedder is there and everything it must know is known."""
     attackers: list[ResolvedAttacker] = []
     problems: list[str] = []
-    unknown = [one for one in anonymizers if one.kind == "sound" and one.recipe is None]
+    embedders: set[str] = set()
+    unknown = {one.label: why for one in anonymizers if (why := one.unlike_owner())}
     for label, choice in study.attackers.items():
         one, more = tried(lambda label=label, choice=choice: resolve_attacker(label, choice, anonymizers, home))  # type: ignore[misc]
         problems += more
-        problems += tried(lambda choice=choice: require_embedder(choice.embedder), f"attackers: {label}")[1]  # type: ignore[misc]
+        if choice.embedder not in embedders:
+            embedders.add(choice.embedder)
+            problems += tried(lambda name=choice.embedder: require_embedder(name), f"attackers: {label}")[1]  # type: ignore[misc]
         if one is None:
             continue
         attackers.append(one)
         level = one.attacker.knowledge
         if unknown and (level.enroll == "anonymized" or (level.needs_training and one.similar is None)):
-            problems.append(f"attackers: {label}: must anonymize as '{unknown[0].label}' was; {UNKNOWN_METHOD}")
+            first, why = next(iter(unknown.items()))
+            problems.append(f"attackers: {label}: must anonymize as '{first}' was; {why}")
     if all(one.kind != "none" for one in anonymizers):
         problems += [
             f"attackers: {one.label}: attacks unprotected speech; add 'original: {{}}' to anonymizers"
@@ -114,12 +117,16 @@ def _attackers(
 def _metric_problems(study: Study, attackers: list[ResolvedAttacker]) -> Iterator[str]:
     """Unknown metrics, metrics without their listener or attacker, and what each family says itself."""
     known: list[str] = []
+    own: list[str] = []
+    wrong: list[str] = []
     for name in study.metrics:
         metrics, problems = tried(lambda name=name: expand_metrics((name,)))  # type: ignore[misc]
-        yield from problems
+        wrong += problems
         known += metrics or []
+        own += [name] if ":" in name and not problems else []
+    yield from wrong or tried(lambda: expand_metrics(study.metrics))[1]
     observed = {metric for gives in listener_metrics(study) for metric in gives}
-    for measure in measure_classes(tuple(name for name in study.metrics if ":" in name)):
+    for measure in measure_classes(tuple(own)):
         asked = tuple(metric for metric in dict.fromkeys(known) if metric in measure.metrics)
         if measure.needs == "listener":
             for metric in asked:

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from personare.attackers.trained import refuse_teachers, taught_by
+from personare.attackers.trained import refuse_training_speakers, trained_on
 from personare.core.errors import PersonareError
 from personare.pipeline.measures import Measure, expand_metrics, measure_classes
 from personare.pipeline.measures.utility import listener_corpus_notes, listener_corpus_problems
 from personare.pipeline.roles import CALIBRATION, TRAIN, one_sided
-from personare.pseudospeakers import pseudospeaker
 
 if TYPE_CHECKING:
     from personare.pipeline.resolve import ResolvedAnonymizer, ResolvedAttacker
@@ -20,7 +19,10 @@ if TYPE_CHECKING:
     from personare.pipeline.study import Study
 
 FEWEST_TRAIN_SPEAKERS = 2
-GIVE = "name a part with parts: {train: ...}, or set speakers aside with train: NUMBER"
+GIVE = (
+    "name another corpus (--train, or train_path in a study), a part with parts: {train: ...}, or set speakers aside "
+    "with train: NUMBER"
+)
 
 
 def speech_problems(
@@ -36,7 +38,7 @@ def speech_problems(
     yield from _overlaps(corpus)
     for one in attackers:
         try:
-            refuse_teachers(one.attacker.embedder, corpus.enrolled | corpus.tested)
+            refuse_training_speakers(one.attacker.embedder, corpus.enrolled | corpus.tested)
         except PersonareError as error:
             yield f"attacker '{one.label}': {error}"
 
@@ -94,7 +96,7 @@ def _training(
 def _knows(embedder: str) -> bool:
     """Whether an embedder has itself learnt from anonymized speech."""
     with contextlib.suppress(PersonareError):
-        return taught_by(embedder) is not None
+        return trained_on(embedder) is not None
     return False
 
 
@@ -106,8 +108,7 @@ def _pools(corpus: StudyCorpus, anonymizers: list[ResolvedAnonymizer]) -> Iterat
     for anonymizer in anonymizers:
         if anonymizer.kind != "vectors":
             continue
-        recipe = anonymizer.known
-        need = getattr(pseudospeaker(recipe.method, **recipe.parameters), "fewest", 0) or 0
+        need = getattr(anonymizer.known.build_generator(), "fewest", 0) or 0
         if need > fewest:
             yield f"anonymizer '{anonymizer.label}' needs {need} train speakers of each gender, there are {fewest}"
 

@@ -103,12 +103,20 @@ def _curves(
         attack = PlayedAttack(Attack(pair.enroll.sorted(), pair.test.sorted()), seed)
         possible, left_out = _possible(pair, [one.length for one in questions], tests=tests)
         notes += [f"{name}, {line}" for line in left_out]
+        _refuse_sizes(name, questions[0], len(attack.gallery.ids))
         for question in (one for one in questions if one.length in possible):
             measured = _asked(question, attack, name, seed)
             findings += [replace(f, conditions={"attacker": name, **f.conditions}) for f in measured.findings]
             notes += [f"{name}, {note}" for note in measured.notes]
             risks += [_risk(name, question.length, measured)]
     return RiskCurves(tuple(findings), tuple(risks), tuple(notes))
+
+
+def _refuse_sizes(name: str, question: LinkabilityMeasure | SinglingOutMeasure, enrolled: int) -> None:
+    """Refuse a number of people that nobody could be looked for among."""
+    large = [n for n in question.gallery_sizes if n > enrolled]
+    if large:
+        raise MetricError(f"{name}: N = {large[0]} is impossible, {enrolled} speakers are enrolled; ask for less")
 
 
 def _asked(question: Measure, attack: PlayedAttack, name: str, seed: int) -> Measured:

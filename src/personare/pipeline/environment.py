@@ -10,9 +10,9 @@ from typing import Any
 from personare import __version__
 from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
+from personare.core.fingerprint import models_of
 from personare.pipeline.graph import Graph
 from personare.pipeline.measures.utility import kind_of
-from personare.pipeline.models import models_of
 
 LIBRARIES = (
     *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
@@ -30,9 +30,9 @@ def environment_of(graph: Graph) -> dict[str, Any]:
         "seed": graph.study.seed,
         "models": _models(graph),
         "methods": {
-            w.label: models_of(w.recipe.method, w.recipe.parameters)
+            w.label: models_of(w.system.build())
             for w in graph.anonymizers
-            if w.kind == "sound" and w.recipe is not None
+            if w.kind == "sound" and w.system is not None
         },
         "ears": {a.label: make_embedder(a.attacker.embedder).fingerprint for a in graph.attackers},
     }

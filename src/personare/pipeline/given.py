@@ -18,11 +18,11 @@ from personare.core.seeding import Key, load_key
 from personare.corpora import read_corpus
 from personare.engine import Result
 from personare.pipeline.jobs.anonymize import private_folder
-from personare.pipeline.recipe import Recipe, tokens_of
 from personare.pipeline.resolve import GivenFolder, ResolvedAnonymizer
 from personare.pipeline.speech import FileDigests, StudyCorpus, content_of, study_corpus
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study import Study
+from personare.pipeline.system import utterance_token
 
 MISSING = "has no anonymized counterpart"
 
@@ -36,7 +36,7 @@ class GivenSpeech:
     key: Key | None
 
 
-def pair_given(frame: pl.DataFrame, given: GivenFolder, recipe: Recipe | None) -> GivenSpeech:
+def pair_given(frame: pl.DataFrame, given: GivenFolder) -> GivenSpeech:
     """Pair by equal utterance ids, else by keyed tokens; a folder in which nothing can be paired is refused."""
     anonymized = read_corpus(given.folder).corpus
     if "start_s" in anonymized.frame.columns:
@@ -45,9 +45,9 @@ def pair_given(frame: pl.DataFrame, given: GivenFolder, recipe: Recipe | None) -
     ids = frame["utterance"].to_list()
     key = _key(given)
     names = dict(zip(ids, ids, strict=True))
-    if key is not None and recipe is not None and not files.keys() & set(ids):
+    if key is not None and not files.keys() & set(ids):
         rows = frame.select("speaker", "utterance").iter_rows()
-        names = {utterance: tokens_of(key, recipe, speaker, utterance)[0] for speaker, utterance in rows}
+        names = {utterance: utterance_token(key, speaker, utterance) for speaker, utterance in rows}
     paired = {utterance: files[name] for utterance, name in names.items() if name in files}
     if not paired:
         hint = "is it the right key?" if key else "name the key with --key (it is in the folder ending in -private)"
@@ -70,11 +70,11 @@ def read_study_corpus(
     notes: list[str] = []
     for one in given:
         assert one.given is not None
-        speech = pair_given(frame, one.given, one.recipe)
+        speech = pair_given(frame, one.given)
         attacked |= set(frame.filter(pl.col("utterance").is_in(list(speech.files)))["speaker"])
         if speech.unpaired:
             notes.append(f"{one.label}: {speech.unpaired} anonymized utterances have no original and are not used")
-        if one.recipe is None:
+        if one.system is None:
             notes.append(
                 f"{one.label}: nobody says how it was made, so that no attacker can anonymize as its owner did"
             )

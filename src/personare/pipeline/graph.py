@@ -17,7 +17,6 @@ from personare.pipeline.resolve import (
     ResolvedAttacker,
     Who,
     key_of,
-    key_token,
     resolve_anonymizers,
     resolve_attackers,
 )
@@ -28,9 +27,10 @@ from personare.pipeline.stages.embed import EmbedJob
 from personare.pipeline.stages.generate import GenerateJob
 from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.stages.measure import AttackSources, MeasureJob, VectorSource
-from personare.pipeline.stages.train import TeachJob
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Stage
 from personare.pipeline.study import Study
+from personare.pipeline.system import key_token
 
 WAVES = ("anonymize", "embed", "generate", "train", "listen", "measure")
 Labels = dict[str, str]
@@ -85,6 +85,8 @@ class Graph:
             for anonymizer in self.anonymizers if self.study.clips else ():
                 if anonymizer.kind == "sound":
                     add(self.anonymized(corpus, TRIAL, anonymizer, "owner"))
+        for given in self._given_jobs():
+            add(given)
         return {name: list(found.values()) for name, found in jobs.items()}
 
     @property
@@ -102,10 +104,18 @@ class Graph:
             return GivenJob(label, corpus.of(role), speech, self.digests)
         return anonymize_job(self.study, corpus, role, anonymizer, who, draw)
 
+    def _given_jobs(self) -> Iterator[AnonymizedSpeech]:
+        """Look for all given speech of the attacked, also what no attack needs: what is missing failed."""
+        for corpus in self.corpora.values():
+            for anonymizer in self.anonymizers:
+                for role in (ENROLMENT, TRIAL) if anonymizer.given is not None else ():
+                    if len(corpus.of(role)):
+                        yield self.anonymized(corpus, role, anonymizer, "owner")
+
     @cached_property
     def _paired(self) -> dict[tuple[str, str], GivenSpeech]:
         return {
-            (corpus.label, one.label): pair_given(corpus.frame, one.given, one.recipe)
+            (corpus.label, one.label): pair_given(corpus.frame, one.given)
             for corpus in self.corpora.values()
             for one in self.anonymizers
             if one.given is not None
@@ -129,9 +139,12 @@ class Graph:
         for who in self.attackers:
             if who.attacker.knowledge is Knowledge.ORIGINAL and anonymizer.kind != "none":
                 continue  # nothing anonymized is heard by an attacker of unprotected speech
-            if who.similar is not None and who.similar.system == anonymizer.system:
+            if who.similar is not None and who.similar.present_identity == anonymizer.owner_identity:
                 continue  # semi-informed means another system
             attacker = who.against(anonymizer)
+            if attacker is not who and not self._learns_from_speech(corpus, attacker.attacker.embedder):
+                plain = replace(attacker.attacker, scorer="cosine", as_norm=0)  # as the attacker compares, too
+                attacker = replace(attacker, attacker=plain)
             if attacker is not who and any(_same(attacker, one) for one in self.attackers):
                 continue  # an attacker of unprotected speech is asked for by name, and would do just the same
             labels = {
@@ -210,9 +223,9 @@ class Graph:
 
     def _learns_from_speech(self, corpus: StudyCorpus, embedder: str) -> bool:
         """An embedder that has itself learnt from anonymized speech may do without training speech."""
-        from personare.attackers.trained import taught_by
+        from personare.attackers.trained import trained_on
 
-        return len(corpus.of(TRAIN)) > 0 or taught_by(embedder) is None
+        return len(corpus.of(TRAIN)) > 0 or trained_on(embedder) is None
 
     def _vectors(
         self,
@@ -227,13 +240,14 @@ class Graph:
         original = EmbedJob(f"embed {corpus.label} {role} by {name}", corpus.of(role), embedder)
         if anonymizer is None or anonymizer.kind == "none":
             return VectorSource(original)
-        disguise = (anonymizer.system, self._token(corpus, anonymizer, who, draw))
+        identity = anonymizer.owner_identity if who == "owner" else anonymizer.present_identity
+        disguise = (identity, self._token(corpus, anonymizer, who, draw))
         if anonymizer.kind == "vectors":
             pool = EmbedJob(f"embed {corpus.label} {TRAIN} by {name}", corpus.of(TRAIN), embedder)
-            recipe = replace(anonymizer.known, level="utterance") if who == "training" else anonymizer.known
+            system = replace(anonymizer.known, level="utterance") if who == "training" else anonymizer.known
             label = f"generate {corpus.label} {role} by {anonymizer.label} ({who})"
             keys = (key_of(self.study, who, draw), key_of(self.study, "system"))
-            return VectorSource(GenerateJob(label, original, pool, recipe, *keys), disguise)
+            return VectorSource(GenerateJob(label, original, pool, system, *keys), disguise)
         speech = self.anonymized(corpus, role, anonymizer, who, draw)
         label = f"{original.label}, anonymized by {anonymizer.label} ({who}{f' {draw}' if draw > 1 else ''})"
         return VectorSource(EmbedJob(label, corpus.of(role), embedder, speech), disguise)
@@ -263,7 +277,7 @@ def _before(job: Any) -> Iterator[Any]:
         yield from (one for one in (job.hidden, job.ear.taught) if one is not None)
     elif isinstance(job, EmbedJob) and job.anonymized is not None:
         yield job.anonymized
-    elif isinstance(job, TeachJob) and job.hidden is not None:
+    elif isinstance(job, TrainJob) and job.hidden is not None:
         yield job.hidden
     else:
-        assert isinstance(job, AnonymizeJob | GivenJob | EmbedJob | TeachJob)
+        assert isinstance(job, AnonymizeJob | GivenJob | EmbedJob | TrainJob)

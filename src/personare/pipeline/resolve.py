@@ -15,11 +15,13 @@ from typing import Any, Literal
 from personare.anonymizers import ANONYMIZERS
 from personare.attackers.attack import Attacker
 from personare.attackers.knowledge import Knowledge, knowledge
+from personare.core.catalog import allow_modules_in
 from personare.core.config import coerce
 from personare.core.errors import ConfigError, did_you_mean
-from personare.core.seeding import Key, token_for
-from personare.pipeline.recipe import Level, Recipe, read_recipe
+from personare.core.fingerprint import SystemIdentity
+from personare.core.seeding import Key
 from personare.pipeline.study import ORIGINAL, AttackerChoice, Study
+from personare.pipeline.system import Level, System, read_system
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
 Kind = Literal["none", "sound", "vectors"]
@@ -42,28 +44,44 @@ class ResolvedAnonymizer:
     Parameters
     ----------
     kind : ``none`` changes nothing, ``sound`` changes audio, ``vectors`` generates speaker vectors without any sound.
-    recipe : how it is done; None where a given folder does not say and nobody else does.
-    given : the owner's speech is taken from this folder; attackers still anonymize by ``recipe``.
+    system : how it is done; None where a given folder does not say and nobody else does.
+    given : the owner's speech is taken from this folder; attackers still anonymize by ``system``.
     """
 
     label: str
     kind: Kind
-    recipe: Recipe | None = None
+    system: System | None = None
     given: GivenFolder | None = None
 
     @property
-    def system(self) -> str:
-        """The identity of the method, whatever its label: what leak checks compare."""
-        if self.kind == "none":
-            return ORIGINAL
-        return self.recipe.system if self.recipe is not None else f"unknown, as in {self.label}"
+    def owner_identity(self) -> SystemIdentity:
+        """The system that made the owner's speech: what leak checks compare, whatever its label."""
+        if self.system is None:
+            return SystemIdentity(f"{ORIGINAL if self.kind == 'none' else 'unknown'} {self.label}", self.label)
+        return self.system.identity if self.given is not None else self.system.present_identity
 
     @property
-    def known(self) -> Recipe:
+    def present_identity(self) -> SystemIdentity:
+        """The system that attackers anonymize by, as it is here and now."""
+        return self.known.present_identity
+
+    @property
+    def known(self) -> System:
         """How it is done; whoever asks needs to know."""
-        if self.recipe is None:
+        if self.system is None:
             raise ConfigError(f"anonymizers: {self.label}: {UNKNOWN_METHOD}")
-        return self.recipe
+        return self.system
+
+    def unlike_owner(self) -> str:
+        """Say why attackers cannot anonymize as the owner did; nothing where they can."""
+        if self.kind != "sound" or self.given is None:
+            return ""
+        if self.system is None:
+            return UNKNOWN_METHOD
+        note = self.system.version_note
+        if note and self.system.recorded:
+            return f"the folder was made by {note}; anonymize it again, or say how it was made with method: NAME"
+        return ""
 
 
 UNKNOWN_METHOD = (
@@ -102,7 +120,7 @@ class ResolvedAttacker:
             "enroll_draws": self.enroll_draws if level.enroll == "anonymized" else 1,
             "as_norm": self.attacker.as_norm,
             "alignment": self.attacker.alignment if level is Knowledge.ALIGNED else "",
-            "similar": self.similar.system if self.similar else "",
+            "similar": self.similar.present_identity.fingerprint if self.similar else "",
         }
 
 
@@ -125,21 +143,23 @@ def resolve_anonymizer(label: str, settings: Mapping[str, Any], folder: Path) ->
         raise ConfigError(f"{where}: needs a method, a generator or given ({names})")
     if GIVEN in settings:
         return _given(label, settings, folder)
-    return ResolvedAnonymizer(label, "sound" if METHOD in settings else "vectors", _recipe(where, settings, folder))
+    return ResolvedAnonymizer(label, "sound" if METHOD in settings else "vectors", _system(where, settings, folder))
 
 
-def _recipe(where: str, settings: Mapping[str, Any], folder: Path) -> Recipe:
+def _system(where: str, settings: Mapping[str, Any], folder: Path) -> System:
     ours = (METHOD if METHOD in settings else GENERATOR, "level")  # a method may have a generator of its own
     level: Level = coerce(settings.get("level", "speaker"), Level, where=f"{where}: level")
     rest = {name: value for name, value in settings.items() if name not in ours}
     catalog = ANONYMIZERS if METHOD in settings else PSEUDOSPEAKERS
     name = coerce(settings[ours[0]], str, where=where)
+    if ":" in name:
+        allow_modules_in(folder)
     try:
         rest = _with_paths(catalog.load(name), rest, folder)
         catalog.make(name, **rest)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    return Recipe(name, rest, level)
+    return System(name, rest, level, "anonymizer" if METHOD in settings else "pseudospeaker")
 
 
 def _given(label: str, settings: Mapping[str, Any], folder: Path) -> ResolvedAnonymizer:
@@ -152,9 +172,9 @@ def _given(label: str, settings: Mapping[str, Any], folder: Path) -> ResolvedAno
     rest = {name: value for name, value in settings.items() if name not in (GIVEN, "key")}
     if rest and METHOD not in rest:
         raise ConfigError(f"{where}: {', '.join(rest)} belong to a method; say which with method: NAME")
-    recipe = _recipe(where, rest, folder) if rest else read_recipe(place)
+    system = _system(where, rest, folder) if rest else read_system(place)
     return ResolvedAnonymizer(
-        label, "sound", recipe, GivenFolder(place, None if key is None else _absolute(key, folder))
+        label, "sound", system, GivenFolder(place, None if key is None else _absolute(key, folder))
     )
 
 
@@ -222,8 +242,3 @@ def key_of(study: Study, who: Who, draw: int = 1) -> Key:
     system = Key.from_seed(study.seed).child("study", "system")  # what all who know the system share
     keys = {"owner": owner, "attacker": attacker, "training": attacker.child("training"), "system": system}
     return keys.get(who) or attacker.child("calibration")
-
-
-def key_token(key: Key) -> str:
-    """Give a public token of a key: equal tokens mean equal pseudo-speakers."""
-    return token_for(key, "draw")

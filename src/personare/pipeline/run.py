@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from personare.core.errors import ConfigError, CorpusError, StudyError, TargetError
+from personare.core.errors import ConfigError, CorpusError, OutputError, StudyError
 from personare.core.files import write_text
 from personare.core.weights import files_of
 from personare.engine import Engine, Result, engine_for
@@ -41,12 +41,12 @@ def open_folder(folder: Path, *, resume: bool) -> Store:
     """Check the run folder: a used one must be gone on with on purpose, a strange one is refused."""
     stages = folder / STAGES
     if folder.exists() and not folder.is_dir():
-        raise TargetError(f"{folder}: is a file; name a folder")
+        raise OutputError(f"{folder}: is a file; name a folder")
     if folder.is_dir() and any(folder.iterdir()):
         if not stages.is_dir():
-            raise TargetError(f"{folder}: is not empty and is no run folder; name a new one with --out")
+            raise OutputError(f"{folder}: is not empty and is no run folder; name a new one with --out")
         if not resume:
-            raise TargetError(f"{folder}: holds a run already; go on with --resume, or name a new one with --out")
+            raise OutputError(f"{folder}: holds a run already; go on with --resume, or name a new one with --out")
     return Store(stages)
 
 

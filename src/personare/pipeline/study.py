@@ -12,6 +12,7 @@ from personare.core.errors import ConfigError
 
 ORIGINAL = "original"
 Names = str | tuple[str, ...]
+TAKE_FILES = ("trained", "ctc", "affect")  # names that are followed by a file; before another colon stands a module
 
 
 @dataclass(frozen=True)
@@ -287,8 +288,8 @@ def _absolute_or_none(path: Path | None, folder: Path) -> Path | None:
 
 
 def _named_file(name: str, folder: Path) -> str:
-    kind, colon, path = name.partition(":")
-    return f"{kind}:{_absolute(Path(path), folder)}" if colon else name
+    kind, _, path = name.partition(":")
+    return f"{kind}:{_absolute(Path(path), folder)}" if path and kind in TAKE_FILES else name
 
 
 def _located_listener(choice: ListenerChoice, folder: Path) -> ListenerChoice:

@@ -24,9 +24,10 @@ def summary_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]
         if key not in best or _size(finding) > _size(best[key]):
             best[key] = finding
     order = list(CARDS)
+    places = {metric: order.index(metric) if metric in CARDS else len(order) for *_, metric in best}
     rows = [
         [key[1], key[2], f.metric.title, _at(f), _number(f), _interval(f), _chance(f), str(f.estimate.n), str(f.failed)]
-        for key, f in sorted(best.items(), key=lambda kv: (kv[0][0], order.index(kv[0][3])))
+        for key, f in sorted(best.items(), key=lambda kv: (kv[0][0], places[kv[0][3]]))
     ]
     return ["anonymizer", "by", "metric", "at", "value", "95 % interval", "chance", "n", "failed"], rows
 

@@ -54,7 +54,7 @@ def says(finding: Finding) -> str:
     c, value = finding.conditions, number(finding.estimate.value, finding.metric.unit)
     ends = [number(end, finding.metric.unit) for end in (finding.estimate.low, finding.estimate.high)]
     span = f" ({ends[0]} to {ends[1]})" if not math.isnan(finding.estimate.low) else ""
-    people = c.get("N", c.get("N'", "all"))
+    people = c.get("N", "all")
     heard = _heard(finding)
     crowd = f"{people:,}" if isinstance(people, int) else people
     deeds = {

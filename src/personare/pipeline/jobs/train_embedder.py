@@ -1,35 +1,30 @@
-"""Training an attacker's ear from a corpus: who is learnt from, a log, a picture, a card that names the sources."""
+"""Training a speaker embedder from a corpus: a model, a log, a picture, a card that names the sources."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
-import yaml
 
-from personare.attackers.training.clips import Clip
-from personare.attackers.training.course import Course, Finished, prepare
-from personare.attackers.training.settings import Settings
+from personare.attackers.scoring import TrialScores, score_all
 from personare.core.files import write_text
 from personare.core.findings import Estimate
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
-from personare.core.tables import Corpus, write_frame
+from personare.core.tables import Corpus, Embeddings
 from personare.core.weights import file_sha256
 from personare.metrics.privacy.eer import rocch_eer, rocch_eer_estimate
-from personare.nn.loop import Learnt
-from personare.pipeline.recipe import read_recipe
-from personare.reports.learning_figure import write_learning_figure
-
-LOG, FIGURE, CARD, SETTINGS = "log.tsv", "learning.png", "card.md", "settings.yaml"
+from personare.pipeline.jobs.training_files import CARD, LOG, SETTINGS, write_log, write_settings
+from personare.training.embedder.run import EmbedderTrainingRun, ExportedEmbedder, prepare
+from personare.training.embedder.settings import EmbedderSettings
+from personare.training.embedder.utterances import TrainingUtterance
+from personare.training.loop import TrainingStep
 
 
 @dataclass(frozen=True)
-class Trained:
+class EmbedderTrainingResult:
     """What a training ended with.
 
     Parameters
@@ -38,7 +33,7 @@ class Trained:
     first_eer : the same before the first step.
     """
 
-    finished: Finished
+    exported: ExportedEmbedder
     eer: Estimate
     first_eer: float
     speakers: int
@@ -46,107 +41,98 @@ class Trained:
     failures: tuple[tuple[str, str], ...]
 
 
-def open_course(
+def open_run(
     corpus: Corpus,
-    settings: Settings,
+    settings: EmbedderSettings,
     *,
     part: str | None = None,
     attacked: Iterable[str] = (),
-    watch: Callable[[Clip], None] = lambda _: None,
-) -> Course:
-    """Choose who is learnt from and read their speech; ``watch`` is told of every recording."""
-    return prepare(corpus, settings, eer=rocch_eer, part=part, attacked=attacked, watch=watch)
+    watch: Callable[[TrainingUtterance], None] = lambda _: None,
+) -> EmbedderTrainingRun:
+    """Choose the training speakers and read their speech; ``watch`` is called with every recording."""
+    return prepare(corpus, settings, eer=held_out_eer, part=part, attacked=attacked, watch=watch)
+
+
+def held_out_eer(held_out: Embeddings, genders: Mapping[str, str | None] | None) -> float:
+    """Give the EER of all trials among utterances, within a gender where genders are given."""
+    scores = _trials(held_out, genders)
+    return rocch_eer(scores.targets, scores.nontargets)
+
+
+def _trials(held_out: Embeddings, genders: Mapping[str, str | None] | None) -> TrialScores:
+    return score_all(held_out, held_out, genders=genders)
 
 
 def train_embedder(
-    course: Course,
+    run: EmbedderTrainingRun,
     folder: Path,
     *,
     sources: Iterable[str] = (),
-    system: str | None = None,
+    system: SystemIdentity | None = None,
     resume: bool = False,
-    watch: Callable[[Learnt], None] = lambda _: None,
-) -> Trained:
-    """Train an ear into ``folder``; ``watch`` is told of every step, ``sources`` are named in the model's card.
+    watch: Callable[[TrainingStep], None] = lambda _: None,
+) -> EmbedderTrainingResult:
+    """Train an embedder into ``folder``; ``watch`` is called with every step, ``sources`` are named in its card.
 
-    ``system`` is the anonymizer that made the training speech; an attack with this ear is then an informed one.
+    ``system`` is the anonymizer that made the training speech; an attack with this embedder is then an informed one.
     """
-    settings = course.ear.settings
-    for learnt in course.learn(folder, resume=resume):
-        watch(learnt)
-    finished = course.finish(folder, system=system)
-    done = Trained(
-        finished,
-        _held_out_eer(course),
-        finished.rows[0][2],
-        len(course.ear.batches.clips.speakers),
-        len(course.ear.batches.clips.clips),
-        course.failures,
+    for step in run.train(folder, resume=resume):
+        watch(step)
+    exported = run.finish(folder, system=system)
+    utterances = run.task.batches.utterances
+    result = EmbedderTrainingResult(
+        exported,
+        _held_out_estimate(run),
+        exported.validations[0].held_out,
+        len(utterances.speakers),
+        len(utterances.items),
+        run.failures,
     )
-    _write_log(finished, folder, title=f"{settings.arch}, {done.speakers} speakers")
-    write_text(folder / SETTINGS, yaml.safe_dump(_plain(dataclasses.asdict(settings)), sort_keys=False))
-    write_text(folder / CARD, _card(course, done, sorted(set(sources)), system))
-    return done
+    write_log(
+        exported.validations,
+        folder,
+        column="held_out_eer",
+        title=f"{run.task.settings.arch}, {result.speakers} speakers",
+        label="EER on held-out speakers, %",
+        scale=100.0,
+    )
+    write_settings(run.task.settings, folder)
+    write_text(folder / CARD, _card(run, result, sorted(set(sources)), system))
+    return result
 
 
-def _held_out_eer(course: Course) -> Estimate:
-    scores = course.ear.scores()
+def _held_out_estimate(run: EmbedderTrainingRun) -> Estimate:
+    scores = _trials(run.task.held_out_embeddings(), run.task.genders)
     owner = np.array(scores.test.speakers)[scores.test_at]
     return rocch_eer_estimate(
         scores.targets,
         scores.nontargets,
         target_speakers=owner[scores.target],
         nontarget_speakers=owner[~scores.target],
-        rng=rng_for(Key.from_seed(course.ear.settings.seed), "held-out interval"),
+        rng=rng_for(Key.from_seed(run.task.settings.seed), "held-out interval"),
     )
 
 
-def _write_log(finished: Finished, folder: Path, *, title: str) -> None:
-    steps, losses, held_out, rates = (list(column) for column in zip(*finished.rows, strict=True))
-    known = [None if math.isnan(loss) else loss for loss in losses]
-    write_frame(pl.DataFrame({"step": steps, "loss": known, "held_out_eer": held_out, "rate": rates}), folder / LOG)
-    write_learning_figure([int(s) for s in steps], losses, held_out, folder / FIGURE, title=title)
+def _card(
+    run: EmbedderTrainingRun, result: EmbedderTrainingResult, sources: list[str], system: SystemIdentity | None
+) -> str:
+    """Say what the model is, whose speech it was trained on, how good it is, and what it must not be used on."""
+    settings, model = run.task.settings, result.exported.model
+    before = " from the published weights of 'ecapa' (VoxCeleb)" if settings.init == "ecapa" else ""
+    hours = run.task.batches.utterances.duration_s / 3600
+    low, high = 100 * result.eer.low, 100 * result.eer.high
+    return f"""# {settings.arch}, trained{before}
 
-
-def _plain(value: object) -> object:
-    """Turn tuples into lists, as YAML writes them."""
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-def system_of(folder: Path) -> str | None:
-    """Which anonymizer made the speech in a folder, with its settings; None where no card says so."""
-    recipe = read_recipe(folder) if folder.is_dir() else None
-    return recipe.system if recipe else None
-
-
-def sources_of(corpus: Corpus, part: str | None = None) -> list[str]:
-    """Which corpora the utterances come from, where a column 'corpus' says so."""
-    if "corpus" not in corpus.frame.columns:
-        return []
-    rows = corpus.frame if part is None else corpus.frame.filter(pl.col("part") == part)
-    return sorted(rows["corpus"].drop_nulls().unique().to_list())
-
-
-def _card(course: Course, done: Trained, named: list[str], system: str | None) -> str:
-    """Say what the model is, whose speech it has learnt from, how good it is, and what it must not be used on."""
-    ear = course.ear
-    clips = ear.batches.clips
-    before = " from the published weights of 'ecapa' (VoxCeleb)" if ear.settings.init == "ecapa" else ""
-    hours = clips.duration_s / 3600
-    low, high = 100 * done.eer.low, 100 * done.eer.high
-    return f"""# {ear.settings.arch}, trained{before}
-
-- File: {done.finished.model.name}, SHA-256 {file_sha256(done.finished.model)}
-- Learnt from: {done.speakers} speakers, {done.utterances} utterances, {hours:.2f} h; {len(done.failures)} unreadable
-- Sources: {", ".join(named) or "not named by the corpus; write them here with their licences"}
-- Speech hidden by: {system or "nothing (original speech)"}
-- EER on {len(ear.judges.speakers)} held-out speakers: {100 * done.eer.value:.2f} % [{low:.2f}, {high:.2f}],
-  before the first step {100 * done.first_eer:.2f} %. They chose the best step: expect a little more on strangers.
-- Graph and network differ by {done.finished.difference:.1e} (relative).
-- Seed {ear.settings.seed}; every setting is in {SETTINGS}, every judgement in {LOG}.
+- File: {model.name}, SHA-256 {file_sha256(model)}
+- Trained on: {result.speakers} speakers, {result.utterances} utterances, {hours:.2f} h;
+  {len(result.failures)} recordings could not be read
+- Sources: {", ".join(sources) or "not named by the corpus; write them here with their licences"}
+- Speech anonymized by: {system or "nothing (original speech)"}
+- EER on {len(run.task.held_out.speakers)} held-out speakers: {100 * result.eer.value:.2f} % [{low:.2f}, {high:.2f}],
+  before the first step {100 * result.first_eer:.2f} %. They chose the best step: expect a little more on others.
+- Graph and network differ by {result.exported.difference:.1e} (relative).
+- Seed {settings.seed}; every setting is in {SETTINGS}, every validation in {LOG}.
 
 The file holds tokens of its training speakers; an attack on one of them is refused. Use it with
-`--embedder trained:{done.finished.model.name}`. A voice recogniser is for measuring protection, not for finding people.
+`--embedder trained:{model.name}`. A voice recogniser is for measuring protection, not for finding people.
 """

@@ -1,55 +1,48 @@
-"""Training a recognizer from a corpus with text: a folder that hears, a log, a picture, a card naming the sources."""
+"""Training a recognizer from a corpus with text: a folder to recognize with, a log, a picture, a card."""
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-import yaml
-
-from personare.attackers.training.division import part_of
 from personare.core.errors import MissingExtraError
 from personare.core.files import write_text
 from personare.core.findings import Estimate
 from personare.core.seeding import Key, rng_for
-from personare.core.tables import Corpus, write_frame
+from personare.core.tables import Corpus
 from personare.core.weights import file_sha256
-from personare.listeners import ctc_training
 from personare.listeners.ctc import hear
-from personare.listeners.ctc_settings import Settings
-from personare.listeners.ctc_speech import Speech, read_speech, texts_of
+from personare.listeners.normalize import Normalizer
 from personare.metrics.utility.wer import character_errors, wer_estimate
-from personare.nn.checkpoints import BEST
-from personare.nn.loop import Learnt
-from personare.nn.torch_extra import torch_for
-from personare.reports.learning_figure import write_learning_figure
-
-LOG, FIGURE, CARD, SETTINGS = "log.tsv", "learning.png", "card.md", "settings.yaml"
+from personare.pipeline.jobs.training_files import CARD, LOG, SETTINGS, write_log, write_settings
+from personare.training.checkpoints import BEST, Validation
+from personare.training.embedder.speakers import part_of
+from personare.training.loop import TrainingStep
+from personare.training.recognizer import run
+from personare.training.recognizer.examples import RecognizerData, read_data
+from personare.training.recognizer.settings import RecognizerSettings
+from personare.training.torch_extra import torch_for
 
 
 @dataclass(frozen=True)
-class TrainedRecognizer:
-    """What a training ended with.
+class RecognizerTrainingResult:
+    """What a training ended with: its validations (the held-out measure is a loss), and its error rate.
 
     Parameters
     ----------
-    rows : the judgements, as (step, loss, loss on held-out speech, rate).
     cer : character error rate on held-out speakers, with an interval over them; they chose the best step.
     """
 
     folder: Path
-    rows: tuple[tuple[int, float, float, float], ...]
+    validations: tuple[Validation, ...]
     cer: Estimate
 
     @property
     def best_at(self) -> int:
         """After how many steps the network was best."""
-        return min(self.rows, key=lambda row: row[2])[0]
+        return min(self.validations, key=lambda validation: validation.held_out).step
 
 
 def check_extras() -> None:
@@ -59,27 +52,31 @@ def check_extras() -> None:
         raise MissingExtraError("asr", "the character error rate")
 
 
-def open_speech(
-    corpus: Corpus, settings: Settings, *, part: str | None = None, watch: Callable[[str], None] = lambda _: None
-) -> Speech:
-    """Choose who is learnt from and read their speech; ``watch`` is told of every utterance."""
+def open_data(
+    corpus: Corpus,
+    settings: RecognizerSettings,
+    *,
+    part: str | None = None,
+    watch: Callable[[str], None] = lambda _: None,
+) -> RecognizerData:
+    """Choose the training speakers and read their speech; ``watch`` is called with every utterance."""
     frame, _ = part_of(corpus.frame, part)
-    return read_speech(Corpus(frame), settings, watch=watch)
+    return read_data(Corpus(frame), settings, normalize=Normalizer(), watch=watch)
 
 
 def train_recognizer(
-    speech: Speech,
-    settings: Settings,
+    data: RecognizerData,
+    settings: RecognizerSettings,
     folder: Path,
     *,
     sources: Iterable[str] = (),
     resume: bool = False,
-    watch: Callable[[Learnt], None] = lambda _: None,
-) -> TrainedRecognizer:
-    """Train a recognizer into ``folder``; ``watch`` is told of every step, ``sources`` are named in its card."""
-    for learnt in ctc_training.train_recognizer(
-        speech.learn.examples,
-        speech.judge.examples,
+    watch: Callable[[TrainingStep], None] = lambda _: None,
+) -> RecognizerTrainingResult:
+    """Train a recognizer into ``folder``; ``watch`` is called with every step, ``sources`` are named in its card."""
+    for step in run.train_recognizer(
+        data.train.examples,
+        data.held_out.examples,
         folder,
         plan=settings.plan,
         shape=settings.shape,
@@ -87,53 +84,46 @@ def train_recognizer(
         seed=settings.seed,
         resume=resume,
     ):
-        watch(learnt)
-    done = TrainedRecognizer(folder, ctc_training.judgements(folder), _held_out_cer(speech, settings, folder))
-    _write_log(done, title=f"ctc, {len(set(speech.learn.speakers))} speakers")
-    write_text(folder / SETTINGS, yaml.safe_dump(dataclasses.asdict(settings), sort_keys=False))
-    write_text(folder / CARD, _card(speech, settings, done, sorted(set(sources))))
-    return done
+        watch(step)
+    result = RecognizerTrainingResult(folder, run.validations_of(folder), _held_out_cer(data, settings, folder))
+    write_log(
+        result.validations,
+        folder,
+        column="held_out_loss",
+        title=f"ctc, {len(set(data.train.speakers))} speakers",
+        label="loss on held-out speakers",
+        scale=1.0,
+    )
+    write_settings(settings, folder)
+    write_text(folder / CARD, _card(data, settings, result, sorted(set(sources))))
+    return result
 
 
-def _held_out_cer(speech: Speech, settings: Settings, folder: Path) -> Estimate:
-    heard = [hear(folder, one.bands) for one in speech.judge.examples]
+def _held_out_cer(data: RecognizerData, settings: RecognizerSettings, folder: Path) -> Estimate:
+    transcripts = [hear(folder, example.bands) for example in data.held_out.examples]
     return wer_estimate(
-        character_errors(list(texts_of(speech.judge)), heard),
-        speakers=speech.judge.speakers,
+        character_errors(list(data.held_out.texts()), transcripts),
+        speakers=data.held_out.speakers,
         rng=rng_for(Key.from_seed(settings.seed), "held-out interval"),
     )
 
 
-def _write_log(done: TrainedRecognizer, *, title: str) -> None:
-    steps, losses, held_out, rates = (list(column) for column in zip(*done.rows, strict=True))
-    known = [None if math.isnan(loss) else loss for loss in losses]
-    frame = pl.DataFrame({"step": steps, "loss": known, "held_out_loss": held_out, "rate": rates})
-    write_frame(frame, done.folder / LOG)
-    write_learning_figure(
-        [int(s) for s in steps],
-        losses,
-        held_out,
-        done.folder / FIGURE,
-        title=title,
-        judged="loss on held-out speakers",
-        scale=1.0,
-    )
-
-
-def _card(speech: Speech, settings: Settings, done: TrainedRecognizer, named: list[str]) -> str:
-    """Say what the recognizer is, whose speech it has learnt from, how good it is, and what it must not be used for."""
-    learn, judge, shape = speech.learn, speech.judge, settings.shape
-    low, high = 100 * done.cer.low, 100 * done.cer.high
+def _card(
+    data: RecognizerData, settings: RecognizerSettings, result: RecognizerTrainingResult, sources: list[str]
+) -> str:
+    """Say what the recognizer is, whose speech it was trained on, how good it is, what it must not be used for."""
+    train, held_out, shape = data.train, data.held_out, settings.shape
+    low, high = 100 * result.cer.low, 100 * result.cer.high
     return f"""# ctc, a recognizer of letters, width {shape.width}, {shape.blocks} blocks
 
-- File: {BEST}, SHA-256 {file_sha256(done.folder / BEST)}
-- Learnt from: {len(set(learn.speakers))} speakers, {len(learn.examples)} utterances, {learn.duration_s / 3600:.2f} h;
-  {len(speech.failures)} could not be used, {speech.too_long} are longer than {settings.longest_s:g} s and were left out
-- Sources: {", ".join(named) or "not named by the corpus; write them here with their licences"}
-- Character error rate on {len(set(judge.speakers))} held-out speakers ({len(judge.examples)} utterances):
-  {100 * done.cer.value:.1f} % [{low:.1f}, {high:.1f}]. They chose the best step: expect a little more on strangers.
+- File: {BEST}, SHA-256 {file_sha256(result.folder / BEST)}
+- Trained on: {len(set(train.speakers))} speakers, {len(train.examples)} utterances, {train.duration_s / 3600:.2f} h;
+  {len(data.failures)} could not be used, {data.too_long} are longer than {settings.longest_s:g} s and were left out
+- Sources: {", ".join(sources) or "not named by the corpus; write them here with their licences"}
+- Character error rate on {len(set(held_out.speakers))} held-out speakers ({len(held_out.examples)} utterances):
+  {100 * result.cer.value:.1f} % [{low:.1f}, {high:.1f}]. They chose the best step: expect a little more on others.
 - No language model, hence letters and not words: compare it with another training of the same settings only.
-- Seed {settings.seed}; every setting is in {SETTINGS}, every judgement in {LOG}.
+- Seed {settings.seed}; every setting is in {SETTINGS}, every validation in {LOG}.
 
 Use it with `personare listen ORIG ANON --measures words --recognizers ctc:FOLDER`. It learnt what its training speakers
 said: give it away only where their speech may be given away.

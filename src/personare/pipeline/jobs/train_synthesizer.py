@@ -1,66 +1,66 @@
-"""Training the neural voice from a corpus: lessons, a network, invented voices, a log, a picture and a card."""
+"""Training the neural synthesizer from a corpus: features, a network, pseudo-speakers, a log, a picture and a card."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
-from personare.anonymizers.xvector.training import masking, people
-from personare.anonymizers.xvector.training.course import (
-    Course,
-    LessonWork,
-    Utterance,
-    best_of,
-    key_of,
-    place_of,
-    set_aside,
-)
-from personare.anonymizers.xvector.training.export import exported
-from personare.anonymizers.xvector.weights import CARD, MASK, NETWORK, VOICES
-from personare.attackers.training.division import part_of
+from personare.anonymizers.neural.xvector import voice_pool
+from personare.anonymizers.neural.xvector.weights import CARD, MASK, NETWORK, VOICES
+from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio
 from personare.core.files import write_bytes, write_text
 from personare.core.findings import Estimate
 from personare.core.seeding import rng_for
-from personare.core.tables import Corpus, write_frame
+from personare.core.tables import Corpus
 from personare.engine import Engine
-from personare.nn import loop
-from personare.nn.loop import Learnt
-from personare.pipeline.jobs.anonymize import utterances_of
-from personare.reports.learning_figure import write_learning_figure
+from personare.pipeline.jobs.training_files import write_log
+from personare.training import loop
+from personare.training.checkpoints import Validation
+from personare.training.embedder.speakers import part_of
+from personare.training.synthesizer import adversary
+from personare.training.synthesizer.export import export
+from personare.training.synthesizer.features import FeatureSources
+from personare.training.synthesizer.run import (
+    ExtractFeatures,
+    SynthesizerTrainingRun,
+    SynthesizerUtterance,
+    best_of,
+    features_path,
+    hold_out,
+    key_of,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from personare.anonymizers.xvector.training.settings import Settings
-    from personare.anonymizers.xvector.training.task import VoiceTask
+    from personare.training.synthesizer.settings import SynthesizerSettings
+    from personare.training.synthesizer.task import SynthesizerTask
 
-LOG, FIGURE, LESSONS = "log.tsv", "learning.png", "lessons"
+FEATURES = "features"
 VOICES_PER_GENDER = 500
 
 
 @dataclass(frozen=True)
-class TrainedVoice:
+class SynthesizerTrainingResult:
     """What a training ended with.
 
     Parameters
     ----------
-    rows : the judgements, as (step, loss, distance of what is understood, rate).
+    validations : their held-out measure is the distance of contents.
     wer, wer_original : of held-out speakers in other people's voices, and of their own speech; None without texts.
     difference : of the exported graph from the network.
     """
 
     folder: Path
-    rows: tuple[tuple[int, float, float, float], ...]
+    validations: tuple[Validation, ...]
     wer: Estimate | None
     wer_original: Estimate | None
     difference: float
@@ -75,75 +75,91 @@ def embed(audio: Audio) -> NDArray[np.float32]:
     return vector
 
 
-def lessons_of(
+def move_resonances(audio: Audio, alpha: float, rng: np.random.Generator) -> Audio:
+    """Move the resonances of a recording by a McAdams coefficient."""
+    return McAdams(alpha=alpha)(audio, rng=rng)
+
+
+def open_run(
     corpus: Corpus,
-    settings: Settings,
+    settings: SynthesizerSettings,
     folder: Path,
     engine: Engine,
     *,
     part: str | None,
     watch: Callable[[int], None],
     start: Path | None = None,
-) -> tuple[Course, list[tuple[str, str]]]:
-    """Prepare every utterance that can be read; gives the course (to go on from ``start``) and the failures."""
+) -> tuple[SynthesizerTrainingRun, list[tuple[str, str]]]:
+    """Extract the features of every utterance that can be read; gives the run (begun from ``start``) and failures."""
     if start is not None:
         best_of(start)
     frame, _ = part_of(corpus.frame, part)
     items, failures = [], []
-    for one in utterances_of(Corpus(frame)):
+    for one in Corpus(frame):
         try:
-            place = place_of(folder / LESSONS, one.audio, start_s=one.start_s, end_s=one.end_s)
+            path = features_path(folder / FEATURES, one.audio, start_s=one.start_s, end_s=one.end_s)
         except OSError as error:
             failures.append((one.utterance, f"{one.audio}: {error.strerror or 'cannot be read'}"))
             continue
-        items.append(Utterance(one.utterance, one.speaker, one.audio, place, one.start_s, one.end_s))
+        items.append(SynthesizerUtterance(one.utterance, one.speaker, one.audio, path, one.start_s, one.end_s))
     ready = []
-    for result in engine.map(LessonWork(embed, settings.seed), items):
+    for result in engine.map(ExtractFeatures(FeatureSources(embed, move_resonances), settings.seed), items):
         watch(1)
         if result.ok:
             ready.append(result.item)
         else:
             failures.append((result.item.name, result.error or "failed"))
-    return set_aside(ready, settings, start=start), failures
+    return hold_out(ready, settings, start=start), failures
 
 
 def train_synthesizer(
-    course: Course,
+    run: SynthesizerTrainingRun,
     corpus: Corpus,
     folder: Path,
     *,
     sources: Sequence[str] = (),
     resume: bool = False,
-    watch: Callable[[Learnt], None] = lambda _: None,
-) -> TrainedVoice:
-    """Train a voice into ``folder``; ``sources`` are named in its card."""
-    task = course.task()
-    for learnt in course.train(task, folder, resume=resume):
-        watch(learnt)
-    return finish(course, task, corpus, folder, sources=sources)
+    watch: Callable[[loop.TrainingStep], None] = lambda _: None,
+) -> SynthesizerTrainingResult:
+    """Train a synthesizer into ``folder``; ``sources`` are named in its card."""
+    task = run.task()
+    for step in run.train(task, folder, resume=resume):
+        watch(step)
+    return finish(run, task, corpus, folder, sources=sources)
 
 
-def finish(course: Course, task: VoiceTask, corpus: Corpus, folder: Path, *, sources: Sequence[str]) -> TrainedVoice:
-    """Take the best network, train its mask, invent its voices, measure it, and write everything down."""
-    mask = masking.trained(task.lessons, folder / "mask", mark=course.mark, seed=course.settings.seed)
-    rows = tuple(loop.result(task, folder, mark=course.mark).rows)
-    graph, difference = exported(task.tensors, course.settings.shape)
+def finish(
+    run: SynthesizerTrainingRun, task: SynthesizerTask, corpus: Corpus, folder: Path, *, sources: Sequence[str]
+) -> SynthesizerTrainingResult:
+    """Take the best network, train its head, draw its voices, measure it, and write everything down."""
+    seed = run.settings.seed
+    head = adversary.train_head(task.utterances, folder / "mask", fingerprint=run.fingerprint, seed=seed)
+    validations = tuple(loop.best_of_training(task, folder, fingerprint=run.fingerprint).validations)
+    graph, difference = export(task.tensors, run.settings.shape)
     genders = dict(corpus.frame.select("speaker", "gender").iter_rows()) if "gender" in corpus.frame.columns else {}
-    crowd = people.people_of(task.lessons, genders)
-    voices = people.voices_of(crowd, count=VOICES_PER_GENDER, rng=rng_for(key_of(course.settings.seed), "voices"))
-    parts = {NETWORK: graph, MASK: masking.encoded(mask.tensors), VOICES: people.encoded(voices)}
-    original, made = _wer(course, task, corpus)
-    done = TrainedVoice(folder, rows, made, original, difference, sum(map(len, parts.values())) / 1e6)
-    card = _card(course, done, crowd, voices.vectors, parts, sources)
-    for name, content in parts.items():
+    speakers = voice_pool.training_speakers(task.utterances, genders)
+    voices = voice_pool.draw_voices(speakers, count=VOICES_PER_GENDER, rng=rng_for(key_of(seed), "voices"))
+    files = {NETWORK: graph, MASK: adversary.encode(head.tensors), VOICES: voice_pool.encode_voices(voices)}
+    wer_original, wer = _wer(run, task, corpus)
+    megabytes = sum(map(len, files.values())) / 1e6
+    result = SynthesizerTrainingResult(folder, validations, wer, wer_original, difference, megabytes)
+    card = _card(run, result, speakers, voices.vectors, files, sources)
+    for name, content in files.items():
         write_bytes(folder / name, content)
     write_text(folder / CARD, json.dumps(card, indent=2) + "\n")
-    _write_log(done)
-    return done
+    write_log(
+        validations,
+        folder,
+        column="held_out_distance",
+        title="the neural synthesizer",
+        label="distance of contents on held-out speakers",
+        scale=1.0,
+    )
+    return result
 
 
-def _wer(course: Course, task: VoiceTask, corpus: Corpus) -> tuple[Estimate | None, Estimate | None]:
-    """Let the default recognizer hear held-out speakers, as they are and in the voices of others."""
+def _wer(run: SynthesizerTrainingRun, task: SynthesizerTask, corpus: Corpus) -> tuple[Estimate | None, Estimate | None]:
+    """Transcribe held-out speakers with the default recognizer, as they are and in the voices of others."""
     from personare.listeners.moonshine import Moonshine
     from personare.listeners.normalize import Normalizer
     from personare.metrics.utility.wer import wer_estimate, word_errors
@@ -151,75 +167,62 @@ def _wer(course: Course, task: VoiceTask, corpus: Corpus) -> tuple[Estimate | No
     if "text" not in corpus.frame.columns:
         return None, None
     texts = dict(corpus.frame.select("utterance", "text").drop_nulls().iter_rows())
-    rng, ear, plain = rng_for(key_of(course.settings.seed), "held-out words"), Moonshine(), Normalizer()
-    told: list[tuple[str, str, str, str]] = []
-    for item, lesson in zip(course.judge, course.judged_lessons(), strict=True):
+    rng, recognizer, normalize = rng_for(key_of(run.settings.seed), "held-out words"), Moonshine(), Normalizer()
+    rows: list[tuple[str, str, str, str]] = []
+    for item in run.held_out:
         if item.name not in texts:
             continue
-        others = [other for other in task.judged if other.speaker != item.speaker]
-        voice = others[int(rng.integers(len(others)))].vector
-        heard = ear([Audio(lesson.samples, 16_000), Audio(_safe(task.spoken(lesson, voice, rng=rng)), 16_000)])
-        told.append((item.speaker, plain(texts[item.name]), plain(heard[0]), plain(heard[1])))
-    if not told:
+        features = item.load()
+        others = [other for other in task.held_out if other.speaker != item.speaker]
+        vector = others[int(rng.integers(len(others)))].vector
+        synthesized = _within_full_scale(task.synthesize(features, vector, rng=rng))
+        transcripts = recognizer([Audio(features.samples, 16_000), Audio(synthesized, 16_000)])
+        reference, original, other = (normalize(text) for text in (texts[item.name], *transcripts))
+        rows.append((item.speaker, reference, original, other))
+    if not rows:
         return None, None
-    speakers, meant, *sides = (list(column) for column in zip(*told, strict=True))
-    first, second = (wer_estimate(word_errors(meant, side), speakers=speakers, rng=rng) for side in sides)
+    speakers, references, *sides = (list(column) for column in zip(*rows, strict=True))
+    first, second = (wer_estimate(word_errors(references, side), speakers=speakers, rng=rng) for side in sides)
     return first, second
 
 
-def _safe(samples: NDArray[np.float32]) -> NDArray[np.float32]:
+def _within_full_scale(samples: NDArray[np.float32]) -> NDArray[np.float32]:
     return samples / np.float32(max(1.0, float(np.abs(samples).max(initial=0.0))))
 
 
 def _card(
-    course: Course,
-    done: TrainedVoice,
-    crowd: people.People,
+    run: SynthesizerTrainingRun,
+    result: SynthesizerTrainingResult,
+    speakers: voice_pool.TrainingSpeakers,
     vectors: NDArray[np.float32],
-    parts: Mapping[str, bytes],
+    files: Mapping[str, bytes],
     sources: Sequence[str],
 ) -> dict[str, Any]:
-    """Say what the voice is, whose speech it has learnt from, how good it is."""
-    nearest = (vectors @ crowd.vectors.T.astype(np.float32)).max(axis=1)
+    """Say what the synthesizer is, whose speech it was trained on, how good it is."""
+    nearest = (vectors @ speakers.vectors.T.astype(np.float32)).max(axis=1)
     return {
         "name": "personare neural voice",
         "what": "content (Moonshine tiny) + pitch + speaker vector (GE2E) -> 80 harmonic and 40 noise bands, 16 kHz",
-        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()},
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
         "data": {
             "sources": list(sources),
-            "speakers": len({item.speaker for item in course.learn}),
-            "utterances": len(course.learn),
-            "held_out_speakers": sorted({item.speaker for item in course.judge}),
+            "speakers": len({item.speaker for item in run.utterances}),
+            "utterances": len(run.utterances),
+            "held_out_speakers": sorted({item.speaker for item in run.held_out}),
         },
         "licence": "CC BY 4.0; the speech of the sources keeps its own",
-        "started_from_sha256": course.start_sha256,
-        "settings": dataclasses.asdict(course.settings),
-        "steps": int(done.rows[-1][0]),
+        "started_from_sha256": run.start_sha256,
+        "settings": dataclasses.asdict(run.settings),
+        "steps": result.validations[-1].step,
         "measured": {
-            "distance_of_what_is_understood": min(row[2] for row in done.rows),
-            "wer_held_out_original": None if done.wer_original is None else done.wer_original.value,
-            "wer_held_out_in_other_voices": None if done.wer is None else done.wer.value,
-            "graph_difference": done.difference,
+            "distance_of_what_is_understood": min(validation.held_out for validation in result.validations),
+            "wer_held_out_original": None if result.wer_original is None else result.wer_original.value,
+            "wer_held_out_in_other_voices": None if result.wer is None else result.wer.value,
+            "graph_difference": result.difference,
         },
         "voices": {
             "invented": len(vectors),
             "nearest_cosine_to_a_training_speaker": float(nearest.max()),
-            "median_cosine_of_a_recording_to_its_speaker": crowd.nearness,
+            "median_cosine_of_a_recording_to_its_speaker": speakers.nearness,
         },
     }
-
-
-def _write_log(done: TrainedVoice) -> None:
-    steps, losses, held_out, rates = (list(column) for column in zip(*done.rows, strict=True))
-    known = [None if math.isnan(loss) else loss for loss in losses]
-    frame = pl.DataFrame({"step": steps, "loss": known, "held_out_distance": held_out, "rate": rates})
-    write_frame(frame, done.folder / LOG)
-    write_learning_figure(
-        [int(s) for s in steps],
-        losses,
-        held_out,
-        done.folder / FIGURE,
-        title="the neural voice",
-        judged="misunderstood of held-out speakers",
-        scale=1.0,
-    )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
 
 from personare.core.catalog import Catalog
-from personare.core.errors import UnknownNameError, did_you_mean
+from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
 from personare.core.seeding import Key, rng_for
 from personare.metrics import CARDS
 
@@ -39,6 +39,13 @@ MEASURES = Catalog(
         "similarity": "personare.pipeline.measures.similarity:Similarity",
         "inference": "personare.pipeline.measures.inference:Inference",
         "utility": "personare.pipeline.measures.utility:Utility",
+    },
+    needs={
+        "name": "name: ClassVar[str], the family's name",
+        "metrics": "metrics: ClassVar[tuple[str, ...]], the names of what it gives",
+        "needs": "needs: ClassVar[Needs]: attack, training, pairs or listener",
+        "plan": "a class method plan(question), which lists its measurements",
+        "run": "def run(self, inputs, /, *, rng) -> Measured",
     },
 )
 
@@ -172,8 +179,9 @@ class MeasureDefaults:
 
 def measure_classes(metrics: tuple[str, ...] = ()) -> list[type[Measure]]:
     """Give every family: the table, plug-ins, and those that a study names as ``module:Class``."""
-    own = [name for name in metrics if ":" in name]
-    return [cast("type[Measure]", MEASURES.load(name)) for name in (*MEASURES.names(), *own)]
+    own = dict.fromkeys(name for name in metrics if ":" in name)
+    classes = dict.fromkeys(MEASURES.load(name) for name in (*MEASURES.names(), *own))
+    return [cast("type[Measure]", cls) for cls in classes]
 
 
 def requested_metrics(study: Study) -> list[str]:
@@ -201,8 +209,11 @@ def expand_metrics(names: tuple[str, ...]) -> list[str]:
     """
     groups: dict[str, tuple[str, ...]] = {}
     for measure in measure_classes(names):
+        twice = sorted(groups.keys() & set(measure.metrics))
+        if twice:
+            raise ConfigError(f"metrics: '{twice[0]}' is there already; call that of '{measure.name}' something else")
         groups |= {metric: (metric,) for metric in measure.metrics} | dict(measure.groups)
-    groups |= {name: measure_classes((name,))[-1].metrics for name in names if ":" in name}
+    groups |= {name: cast("type[Measure]", MEASURES.load(name)).metrics for name in names if ":" in name}
     expanded: dict[str, None] = {}
     for name in names:
         if name not in groups:

@@ -16,11 +16,13 @@ import polars as pl
 from personare.attackers.calibration import fit_calibration
 from personare.core.findings import Finding
 from personare.metrics.privacy import eer as eer_file
-from personare.metrics.privacy.chance import chance_levels
+from personare.metrics.privacy.chance import Identities
 from personare.metrics.privacy.summary import score_summary
+from personare.pipeline.jobs.guess_attributes import gender_notes
 from personare.pipeline.measured import Artefact, Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question
 from personare.pipeline.measures.lengths import enrolment_problems, length_notes, length_problems, possible_lengths
+from personare.pipeline.roles import ENROLMENT, TRIAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,28 +100,35 @@ class Detection(MeasureDefaults):
 
     @classmethod
     def corpus_notes(cls, study: Study, metrics: tuple[str, ...], corpus: StudyCorpus) -> Iterator[str]:
-        """Who is left out of which L."""
+        """Who is left out of which L, and who is compared with whom."""
         del metrics
         yield from length_notes(study, corpus)
+        yield from gender_notes(corpus.frame.filter(pl.col("role").is_in([ENROLMENT, TRIAL])))
 
     def run(self, inputs: PlayedAttack, /, *, rng: np.random.Generator) -> Measured:
-        """Measure every metric asked for, EER also by gender, and keep the scores for pictures."""
+        """Measure every metric asked for, EER also by gender, and keep the scores for pictures.
+
+        The EER has draws of its own: it is the same number whatever else is asked for.
+        """
         tests = inputs.tests(self.length)
         trials = inputs.attack.trials(tests, genders=self.genders, listed=self.listed)
         notes = [*self._left_out(tests.speakers, trials)]
         if not trials.target.any() or trials.target.all():
             why = "no two enrolled speakers of the same gender could be compared"
             return Measured((), (), (*notes, f"L = {self.length}: nothing was detected, {why}"))
-        findings = _eer_only(trials, rng) if set(self.requested) == {"eer"} else _everything(trials, rng)
+        rest, calibrated = rng.spawn(2)
+        findings = {} if set(self.requested) == {"eer"} else self._everything(trials, rest)
+        by_gender: list[Finding] = []
+        if "eer" in self.requested:
+            findings |= {"eer": self._eer(trials, rng)}
+            by_gender = self._by_gender(trials, rng)
         llrs = None
         if inputs.attack.calibration is not None and self.calibrates:
             others = inputs.attack.calibration_trials(inputs.calibration_tests(self.length), genders=self.genders)
             llrs = fit_calibration(others.targets, others.nontargets)(trials.score)
-            again = score_summary(**_by_speaker(trials, llrs), dcf_prior=DCF_PRIOR, rng=rng)
+            again = score_summary(**self._split(trials, llrs), dcf_prior=DCF_PRIOR, rng=calibrated)
             findings |= {f.metric.name: f for f in again.findings if f.metric.name in LLR_METRICS}
-        kept = [findings[name] for name in self.requested if name in findings]
-        if "eer" in self.requested:
-            kept += _by_gender(trials, self.genders, rng)
+        kept = [*(findings[name] for name in self.requested if name in findings), *by_gender]
         notes += [f"L = {self.length}: {name} needs more trials" for name in self.requested if name not in findings]
         kept = [replace(f, conditions={**f.conditions, "L": self.length}) for f in kept]
         return Measured(tuple(kept), (Artefact("scores", _frame(trials, llrs), {"L": self.length}),), tuple(notes))
@@ -129,46 +138,40 @@ class Detection(MeasureDefaults):
         if alone and self.listed is None:
             yield f"L = {self.length}: {alone} speakers are alone with their gender and left out of error rates"
 
+    def _everything(self, trials: TrialScores, rng: np.random.Generator) -> dict[str, Finding]:
+        """Every detection metric by name; ZEBRA's carry their tag."""
+        summary = score_summary(**self._split(trials, trials.score), dcf_prior=DCF_PRIOR, rng=rng)
+        tagged = {"d_ece", "log10_l"}
+        return {
+            f.metric.name: replace(f, conditions={**f.conditions, "tag": summary.tag}) if f.metric.name in tagged else f
+            for f in summary.findings
+        }
 
-def _everything(trials: TrialScores, rng: np.random.Generator) -> dict[str, Finding]:
-    """Every detection metric by name; ZEBRA's carry their tag."""
-    summary = score_summary(**_by_speaker(trials, trials.score), dcf_prior=DCF_PRIOR, rng=rng)
-    tagged = {"d_ece", "log10_l"}
-    return {
-        f.metric.name: replace(f, conditions={**f.conditions, "tag": summary.tag}) if f.metric.name in tagged else f
-        for f in summary.findings
-    }
+    def _eer(self, trials: TrialScores, rng: np.random.Generator) -> Finding:
+        """The EER alone, where nothing else is asked for: several times as quick."""
+        return eer_file.eer_finding(**self._split(trials, trials.score), rng=rng)
 
+    def _split(self, trials: TrialScores, scores: NDArray[np.float64]) -> dict[str, Any]:
+        """Give what the metrics ask for: targets, nontargets, who is tested in each, and who was compared with whom."""
+        tested, enrolled, target = trials.tested, trials.enrolled, trials.target
+        return {
+            "targets": scores[target],
+            "nontargets": scores[~target],
+            "target_speakers": tested[target],
+            "nontarget_speakers": tested[~target],
+            "identities": Identities(tested[target], tested[~target], enrolled[~target], self.genders or None),
+        }
 
-def _eer_only(trials: TrialScores, rng: np.random.Generator) -> dict[str, Finding]:
-    """The EER alone, where nothing else is asked for: several times as quick."""
-    given = _by_speaker(trials, trials.score)
-    estimate = eer_file.rocch_eer_estimate(**given, rng=rng)
-    (chance,) = chance_levels(given["targets"], given["nontargets"], [eer_file.eer_of_levels], rng=rng)
-    return {"eer": Finding(eer_file.CARD, estimate, {}, chance=chance)}
-
-
-def _by_speaker(trials: TrialScores, scores: NDArray[np.float64]) -> dict[str, Any]:
-    """Give what the metrics ask for: targets, nontargets and who is tested in each."""
-    tested = trials.tested
-    return {
-        "targets": scores[trials.target],
-        "nontargets": scores[~trials.target],
-        "target_speakers": tested[trials.target],
-        "nontarget_speakers": tested[~trials.target],
-    }
-
-
-def _by_gender(trials: TrialScores, genders: Mapping[str, str | None], rng: np.random.Generator) -> list[Finding]:
-    """EER of each gender by itself, where there are two."""
-    each = np.array([genders.get(who) or "" for who in trials.tested.tolist()])
-    known = sorted(set(each.tolist()) - {""})
-    findings = []
-    for gender in known if len(known) > 1 else ():
-        part = trials.of(each == gender)
-        if part.target.any() and not part.target.all():
-            findings.append(replace(_eer_only(part, rng)["eer"], conditions={"gender": gender}))
-    return findings
+    def _by_gender(self, trials: TrialScores, rng: np.random.Generator) -> list[Finding]:
+        """EER of each gender by itself, where there are two."""
+        each = np.array([self.genders.get(who) or "" for who in trials.tested.tolist()])
+        known = sorted(set(each.tolist()) - {""})
+        findings = []
+        for gender in known if len(known) > 1 else ():
+            part = trials.of(each == gender)
+            if part.target.any() and not part.target.all():
+                findings.append(replace(self._eer(part, rng), conditions={"gender": gender}))
+        return findings
 
 
 def _frame(trials: TrialScores, llrs: NDArray[np.float64] | None) -> pl.DataFrame:

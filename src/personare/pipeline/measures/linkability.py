@@ -20,8 +20,8 @@ from personare.metrics.privacy.linkability import (
     PAPER_DRAWS,
     Linkability,
     linkability,
+    linkability_from_counts,
     linkability_from_scores,
-    linkability_from_strangers,
 )
 from personare.metrics.privacy.population import FEWEST_ENROLLED, population_linkability
 from personare.metrics.privacy.vectors import target_columns
@@ -113,7 +113,10 @@ class LinkabilityMeasure(MeasureDefaults):
             yield f"populations: a forecast needs at least {FEWEST_ENROLLED} enrolled speakers, there are {enrolled}"
 
     def run(self, inputs: PlayedAttack, /, *, rng: np.random.Generator) -> Measured:
-        """Measure it over N (all enrolled last), by gender, forecast for populations; and how exposed everybody is."""
+        """Measure it over N (all enrolled last), by gender, forecast for populations; and how exposed everybody is.
+
+        The forecast has draws of its own: it is the same whether genders are known or not.
+        """
         gallery, every = inputs.gallery, inputs.tests(self.length)
         tests = every.of_speakers(set(gallery.speakers))
         if not tests.ids:
@@ -126,7 +129,7 @@ class LinkabilityMeasure(MeasureDefaults):
             findings += linked.findings(L=self.length) + _by_gender(linked, self.genders, self.length, rng)
         notes = list(self._left_out(inputs, tests, every))
         if self.populations and FORECAST in self.requested:
-            more, note = self._forecast(linked, rng)
+            more, note = self._forecast(linked, rng.spawn(1)[0])
             findings, notes = findings + more, [*notes, note]
         return Measured(tuple(findings), (_exposed(linked, self.length),), tuple(note for note in notes if note))
 
@@ -159,7 +162,7 @@ class LinkabilityMeasure(MeasureDefaults):
             return [], f"{where}: nothing is forecast, a forecast needs {FEWEST_ENROLLED} enrolled speakers"
         try:
             forecast = population_linkability(
-                linked.strangers, owners, enrolled=linked.enrolled, populations=self.populations, rng=rng
+                linked.nontargets_above, owners, enrolled=linked.enrolled, populations=self.populations, rng=rng
             )
         except MetricError as error:  # the measured curve stands without a forecast
             return [], f"{where}: no forecast, because {error}"
@@ -179,8 +182,8 @@ def _by_gender(
     findings = []
     for gender in known if len(known) > 1 else ():
         rows = each == gender
-        part = linkability_from_strangers(
-            linked.strangers[rows], owners[rows], enrolled=linked.enrolled, sizes=(linked.enrolled,), rng=rng
+        part = linkability_from_counts(
+            linked.nontargets_above[rows], owners[rows], enrolled=linked.enrolled, sizes=(linked.enrolled,), rng=rng
         )
         conditions = {"L": length, "N": linked.enrolled, "gender": gender}
         findings.append(Finding(CARD, part.estimates[0], conditions, chance=part.chance[0]))

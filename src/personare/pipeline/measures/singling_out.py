@@ -130,20 +130,22 @@ class SinglingOutMeasure(MeasureDefaults):
         sizes = tuple(sorted({n for n in self.gallery_sizes if n <= people})) if self.gallery_sizes else None
         if sizes == ():
             raise MetricError(f"L = {self.length}: {people} people have two tests; none of the asked N fits")
+        large = [n for n in self.gallery_sizes if n > people]
         state = rng.bit_generator.state
-        found = self._isolated(inputs, sizes, rng)
-        notes = [
-            f"L = {self.length}: {n} speakers left out of Singling Out ({why})" for why, n in found.left_out.items()
-        ]
+        run = self._isolated(inputs, sizes, rng)
+        notes = [f"L = {self.length}: {n} speakers left out of Singling Out ({why})" for why, n in run.left_out.items()]
+        if large:
+            asked = ", ".join(str(n) for n in large)
+            notes.append(f"L = {self.length}: N = {asked} is left out of Singling Out, {people} people have two tests")
         if self.control:  # the same tests and the same enrolled voices are drawn again
             again = np.random.Generator(type(rng.bit_generator)())
             again.bit_generator.state = state
-            notes.append(self._control_note(found.found, self._isolated(inputs, sizes, again, control=True).found))
-        speakers = [str(name) for name in found.found.speakers]
-        risk = np.asarray(found.found.risk(), dtype=float)
+            notes.append(self._control_note(run.result, self._isolated(inputs, sizes, again, control=True).result))
+        speakers = [str(name) for name in run.result.speakers]
+        risk = np.asarray(run.result.risk(), dtype=float)
         frame = pl.DataFrame({"speaker": speakers, "share": risk}).sort("speaker")
-        artefact = Artefact("isolated", frame, {"L": self.length, "N": found.found.sizes[-1]})
-        return Measured(tuple(found.found.findings(L=self.length)), (artefact,), tuple(notes))
+        artefact = Artefact("isolated", frame, {"L": self.length, "N": run.result.sizes[-1]})
+        return Measured(tuple(run.result.findings(L=self.length)), (artefact,), tuple(notes))
 
     def _isolated(
         self,

@@ -13,16 +13,16 @@ import polars as pl
 
 from personare.core.errors import PersonareError, did_you_mean
 from personare.core.findings import Finding
-from personare.listeners import ctc_settings
 from personare.pipeline.listen import Pairs, listen
 from personare.pipeline.listening import OWN, HeardPair, ListenWork
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question
 from personare.pipeline.roles import TRAIN
 from personare.pipeline.stages.listen import Ear, ListenJob, Replay, read_heard
-from personare.pipeline.stages.train import TeachJob
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Store
 from personare.pipeline.study import ORIGINAL, ListenerChoice, Study
+from personare.training.recognizer.settings import recognizer_settings
 
 if TYPE_CHECKING:
     from personare.pipeline.graph import Graph
@@ -96,9 +96,9 @@ def study_listeners(graph: Graph, corpus: StudyCorpus) -> Iterator[Ear]:
         hidden = None
         if choice.trained_on != ORIGINAL:
             hidden = graph.anonymized(corpus, TRAIN, anonymizers[choice.trained_on], "training")
-        settings = replace(ctc_settings.chosen(choice.config), seed=graph.study.seed)
+        settings = replace(recognizer_settings(choice.config), seed=graph.study.seed)
         told = f"train {corpus.label} {label} on {choice.trained_on}"
-        yield Ear(label, choice, TeachJob(told, corpus.of(TRAIN), settings, hidden))
+        yield Ear(label, choice, TrainJob(told, corpus.of(TRAIN), settings, hidden))
 
 
 def listener_problems(study: Study, anonymizers: list[ResolvedAnonymizer]) -> Iterator[str]:
@@ -114,7 +114,7 @@ def listener_problems(study: Study, anonymizers: list[ResolvedAnonymizer]) -> It
             from personare.pipeline.jobs.train_recognizer import check_extras
 
             yield from tried(check_extras, where)[1]
-            yield from tried(lambda choice=choice: ctc_settings.chosen(choice.config), where)[1]  # type: ignore[misc]
+            yield from tried(lambda choice=choice: recognizer_settings(choice.config), where)[1]  # type: ignore[misc]
             if choice.trained_on not in labels:
                 yield f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}"
         else:
@@ -142,7 +142,7 @@ def listener_corpus_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]
         if "text" not in corpus.frame.columns:
             yield f"{where}, and nobody wrote down what was said there"
         with contextlib.suppress(PersonareError):  # settings that cannot be read are named by another check
-            need = ctc_settings.chosen(choice.config).held_out.speakers + 2
+            need = recognizer_settings(choice.config).held_out.speakers + 2
             if people < need:
                 yield f"{where}: {need} speakers are needed (held-out ones included), there are {people}"
 

@@ -1,4 +1,4 @@
-"""Stage "anonymize": the utterances of one role, anonymized by one method under one key, each in a file of its own."""
+"""The anonymize stage: the utterances of one role, anonymized by one system under one key, each in its own file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import polars as pl
 
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
+from personare.core.utterances import Utterance
 from personare.engine import Result
-from personare.pipeline.jobs.anonymize import AnonymizeWork, Utterance, utterances_of
-from personare.pipeline.models import file_marks, models_of
-from personare.pipeline.recipe import Recipe
-from personare.pipeline.resolve import ResolvedAnonymizer, Who, key_of, key_token
+from personare.pipeline.jobs.anonymize import AnonymizeWork
+from personare.pipeline.resolve import ResolvedAnonymizer, Who, key_of
 from personare.pipeline.speech import StudyCorpus, content_of
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study import Study
+from personare.pipeline.system import System, key_token
 
 
 class AnonymizedSpeech(Protocol):
@@ -37,21 +37,19 @@ class AnonymizedSpeech(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class AnonymizeJob:
-    """Anonymize ``frame`` by ``recipe`` under ``key``; files are named by tokens, so that no name can break a path."""
+    """Anonymize ``frame`` with ``system`` under ``key``; files are named by tokens: no name can break a path."""
 
     label: str
     frame: pl.DataFrame
-    recipe: Recipe
+    system: System
     key: Key
 
     @cached_property
     def stage(self) -> Stage:
-        """What it depends on: the method, its parameters (files by content), its models, the draw, the speech."""
+        """What it depends on: the exact system, the draw, the speech."""
         facts = {
-            "method": self.recipe.method,
-            "parameters": file_marks(dict(self.recipe.parameters)),
-            "models": models_of(self.recipe.method, self.recipe.parameters),
-            "level": self.recipe.level,
+            "system": self.system.present_fingerprint,
+            "level": self.system.level,
             "draw": key_token(self.key),
             "speech": content_of(self.frame),
         }
@@ -59,11 +57,11 @@ class AnonymizeJob:
 
     def items(self, _store: Store, /) -> Sequence[Utterance]:
         """Every utterance; what an interrupted run has written is kept by the work itself."""
-        return utterances_of(Corpus(self.frame))
+        return list(Corpus(self.frame))
 
     def work(self, store: Store) -> AnonymizeWork:
         """The same work as ``personare anonymize`` does."""
-        return AnonymizeWork(self.recipe, self.key, store.place(self.stage), "flac", "tokens")
+        return AnonymizeWork(self.system, self.key, store.place(self.stage), "flac", "tokens")
 
     def name(self, item: Any) -> str:
         """Failures are named by utterance."""
@@ -84,6 +82,6 @@ def anonymize_job(
     study: Study, corpus: StudyCorpus, role: str, anonymizer: ResolvedAnonymizer, who: Who, draw: int = 1
 ) -> AnonymizeJob:
     """Make the job for one role; an attacker's training speech gets a new pseudo-speaker for every utterance."""
-    recipe = replace(anonymizer.known, level="utterance") if who == "training" else anonymizer.known
+    system = replace(anonymizer.known, level="utterance") if who == "training" else anonymizer.known
     label = f"anonymize {corpus.label} {role} by {anonymizer.label} ({who}{f' {draw}' if draw > 1 else ''})"
-    return AnonymizeJob(label, corpus.of(role), recipe, key_of(study, who, draw))
+    return AnonymizeJob(label, corpus.of(role), system, key_of(study, who, draw))

@@ -70,8 +70,12 @@ class EmbedJob:
         return str(item.utterance)
 
     def finish(self, store: Store, results: Sequence[Result[Any, Any]]) -> Failures:
-        """Write the vectors."""
-        write_embeddings(_stacked(results), store.place(self.stage) / VECTORS)
+        """Write the vectors; where nothing could be embedded there is no file."""
+        path = store.place(self.stage) / VECTORS
+        if any(result.ok for result in results):
+            write_embeddings(_stacked(results), path)
+        else:
+            path.unlink(missing_ok=True)
         return ()
 
 

@@ -18,14 +18,11 @@ import polars as pl
 from personare.core.embedding_files import read_embeddings, write_embeddings
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
-from personare.pipeline.models import file_marks
-from personare.pipeline.recipe import Recipe
-from personare.pipeline.resolve import key_token
 from personare.pipeline.stages.embed import VECTORS, EmbedJob
 from personare.pipeline.store import Stage, Store
+from personare.pipeline.system import System, key_token
 from personare.pipeline.waves import WholeStage
-from personare.pseudospeakers import pseudospeaker
-from personare.pseudospeakers.pool import Pool
+from personare.pseudospeakers.pool import SpeakerPool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,25 +32,24 @@ if TYPE_CHECKING:
 class GenerateJob(WholeStage):
     """Invent the vectors of ``original``'s utterances by a generator that is fitted on ``pool``.
 
-    ``system`` is the key of the fit, the same for all who know the system; ``key`` draws the pseudo-speakers.
+    ``fit_key`` is the key of the fit, the same for all who know the system; ``key`` draws the pseudo-speakers.
     """
 
     label: str
     original: EmbedJob
     pool: EmbedJob
-    recipe: Recipe
+    system: System
     key: Key
-    system: Key
+    fit_key: Key
 
     @cached_property
     def stage(self) -> Stage:
         """What it depends on: the generator, the draw, and both sets of vectors."""
         facts = {
-            "generator": self.recipe.method,
-            "parameters": file_marks(dict(self.recipe.parameters)),
-            "level": self.recipe.level,
+            "system": self.system.present_fingerprint,
+            "level": self.system.level,
             "draw": key_token(self.key),
-            "fit": key_token(self.system),
+            "fit": key_token(self.fit_key),
             "genders": sorted(_genders(self.original.frame) | _genders(self.pool.frame)),
         }
         return Stage("generate", self.label, facts, (self.original.stage, self.pool.stage))
@@ -62,7 +58,7 @@ class GenerateJob(WholeStage):
         """The work, for any process."""
         own, pool = (store.place(job.stage) / VECTORS for job in (self.original, self.pool))
         genders = tuple(_genders(self.original.frame) | _genders(self.pool.frame))
-        return GenerateWork(own, pool, genders, self.recipe, self.key, self.system, store.place(self.stage) / VECTORS)
+        return GenerateWork(own, pool, genders, self.system, self.key, self.fit_key, store.place(self.stage) / VECTORS)
 
 
 @dataclass(frozen=True)
@@ -72,9 +68,9 @@ class GenerateWork:
     original: Path
     pool: Path
     genders: tuple[tuple[str, str], ...]
-    recipe: Recipe
+    system: System
     key: Key
-    system: Key
+    fit_key: Key
     target: Path
 
     def __call__(self, item: str) -> int:
@@ -82,13 +78,12 @@ class GenerateWork:
         del item
         genders, own, others = dict(self.genders), read_embeddings(self.original), read_embeddings(self.pool)
         known = tuple(genders.get(s, "") for s in others.speakers)
-        pool = Pool(others.vectors, known if any(known) else (), others.speakers).people()
-        recipe = pseudospeaker(self.recipe.method, **self.recipe.parameters)
-        fitted = recipe.fit(pool, rng=rng_for(self.system, "fit"))
+        pool = SpeakerPool(others.vectors, known if any(known) else (), others.speakers).speaker_means()
+        fitted = self.system.build_generator().fit(pool, rng=rng_for(self.fit_key, "fit"))
         means = _means(own)
         invented = np.empty_like(own.vectors)
         for row, (utterance, speaker) in enumerate(zip(own.ids, own.speakers, strict=True)):
-            rng = rng_for(self.key, "voice", *self.recipe.names_of(speaker, utterance))
+            rng = rng_for(self.key, "voice", *self.system.names_of(speaker, utterance))
             voice = fitted(means[speaker], rng=rng, gender=genders.get(speaker))
             invented[row] = voice + (own.vectors[row] - means[speaker])
         write_embeddings(Embeddings(own.ids, own.speakers, invented), self.target)

@@ -26,7 +26,7 @@ from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
 from personare.pipeline.listening_together import ListenTogether, in_batches
 from personare.pipeline.speech import content_of
 from personare.pipeline.stages.anonymize import AnonymizedSpeech
-from personare.pipeline.stages.train import TeachJob
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study import ListenerChoice
 
@@ -41,7 +41,7 @@ class Ear:
 
     label: str
     choice: ListenerChoice
-    taught: TeachJob | None = None
+    taught: TrainJob | None = None
 
     @property
     def measure(self) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from personare.core.embedding_files import read_embeddings
+from personare.core.fingerprint import SystemIdentity
 from personare.pipeline.attack_inputs import AttackInputs, VectorFile
 from personare.pipeline.measures import Measure, measure_facts, rng_of
 from personare.pipeline.resolve import ResolvedAttacker
@@ -24,7 +24,7 @@ class VectorSource:
     """Vectors of a job, and how that speech was anonymized: (system, token of the draw)."""
 
     job: EmbedJob | GenerateJob
-    disguise: tuple[str, str] | None = None
+    disguise: tuple[SystemIdentity, str] | None = None
 
     def file(self, store: Store) -> VectorFile:
         """Where the vectors lie."""
@@ -158,5 +158,5 @@ class MeasureWork:
         if self.measure.needs == "training":
             return self.inputs.split()
         if self.measure.needs == "pairs":
-            return tuple(read_embeddings(file.path) for file in self.inputs)
+            return tuple(file.read().embeddings for file in self.inputs)
         return self.inputs

@@ -1,4 +1,4 @@
-"""Stage "teach": a recognizer trained on the train part, original or hidden, as figure 12 of VoicePrivacy 2020 asks."""
+"""Stage "train": a recognizer trained on the train part, original or anonymized (figure 12 of VoicePrivacy 2020)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 import polars as pl
 
 from personare.core.tables import Corpus
-from personare.listeners.ctc_settings import Settings
-from personare.pipeline.jobs.train_recognizer import open_speech, train_recognizer
+from personare.pipeline.jobs.train_recognizer import open_data, train_recognizer
 from personare.pipeline.speech import content_of
 from personare.pipeline.stages.anonymize import AnonymizedSpeech
 from personare.pipeline.store import Stage, Store
 from personare.pipeline.waves import WholeStage
+from personare.training.recognizer.settings import RecognizerSettings
 
 
 @dataclass(frozen=True, eq=False)
-class TeachJob(WholeStage):
-    """Train a recognizer of letters on ``frame`` (with text), or on the same speech after hiding."""
+class TrainJob(WholeStage):
+    """Train a recognizer of letters on ``frame`` (with text), or on the same speech anonymized."""
 
     label: str
     frame: pl.DataFrame
-    settings: Settings
+    settings: RecognizerSettings
     hidden: AnonymizedSpeech | None = None
 
     @cached_property
@@ -38,7 +38,7 @@ class TeachJob(WholeStage):
         """Where the recognizer lies."""
         return store.place(self.stage) / "recognizer"
 
-    def work(self, store: Store) -> TeachWork:
+    def work(self, store: Store) -> TrainWork:
         """The training, for any process."""
         frame = self.frame
         if self.hidden is not None:
@@ -49,21 +49,21 @@ class TeachJob(WholeStage):
         kept = [
             c for c in ("utterance", "speaker", "audio", "gender", "text", "start_s", "end_s") if c in frame.columns
         ]
-        return TeachWork(frame.select(kept).to_dicts(), self.settings, self.folder(store))
+        return TrainWork(frame.select(kept).to_dicts(), self.settings, self.folder(store))
 
 
 @dataclass(frozen=True)
-class TeachWork:
-    """One training; an interrupted one goes on where it was."""
+class TrainWork:
+    """One training; an interrupted one is continued."""
 
     rows: list[dict[str, Any]]
-    settings: Settings
+    settings: RecognizerSettings
     folder: Path
 
     def __call__(self, item: str) -> str:
         """Train."""
         del item
-        speech = open_speech(Corpus(pl.DataFrame(self.rows, infer_schema_length=None)), self.settings)
+        data = open_data(Corpus(pl.DataFrame(self.rows, infer_schema_length=None)), self.settings)
         resume = self.folder.is_dir() and any(self.folder.iterdir())
-        train_recognizer(speech, self.settings, self.folder, resume=resume)
+        train_recognizer(data, self.settings, self.folder, resume=resume)
         return str(self.folder)

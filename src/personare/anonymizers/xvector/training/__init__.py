@@ -1,1 +1,0 @@
-"""How the neural voice is trained (extra neural): lessons, the task, the course, the export."""

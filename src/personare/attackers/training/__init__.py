@@ -1,1 +1,0 @@
-"""Attackers that are really trained: speech of other people in, a hostile ear as an ONNX file out (extra 'neural')."""

@@ -1,1 +1,0 @@
-"""Torch building blocks and the one training loop (extra 'neural')."""

@@ -1,0 +1,125 @@
+"""Training the small recognizer: utterances with their text in, a folder with the trained network out.
+
+The same call trains on original or on anonymized speech, so that the comparison of the challenge's figure 12 can be
+run: only the audio differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from personare.core.errors import ConfigError, WeightsError
+from personare.core.files import write_text
+from personare.core.seeding import Key, rng_for
+from personare.training import checkpoints
+from personare.training.checkpoints import Validation
+from personare.training.loop import TrainingStep, train
+from personare.training.plan import TrainingPlan
+from personare.training.recognizer.examples import RecognizerExample
+from personare.training.recognizer.features import SYMBOLS
+from personare.training.recognizer.network import SUBSAMPLING, RecognizerShape, ctc_loss, network
+from personare.training.torch_extra import torch_for
+
+CARD = "recognizer.json"
+
+
+@dataclass(eq=False)
+class RecognizerTask:
+    """The task of the training loop: letters from bands, validated by the loss on held-out utterances."""
+
+    network: Any
+    examples: Sequence[RecognizerExample]
+    held_out: Sequence[RecognizerExample]
+    batch_size: int
+    key: Key
+    device: str = "cpu"
+    tensors: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.device != "cpu" and not torch_for("training a recognizer").cuda.is_available():
+            raise ConfigError(f"device '{self.device}' is not on this machine; write device: cpu")
+        self.network.to(self.device)
+        self.tensors = dict(self.network.named_parameters())
+
+    def batch(self, step: int) -> list[RecognizerExample]:
+        """Draw utterances; the step alone decides which."""
+        rng = rng_for(self.key, "batch", str(step))
+        return [self.examples[i] for i in rng.integers(len(self.examples), size=self.batch_size)]
+
+    def loss(self, batch: list[RecognizerExample]) -> Any:
+        """The CTC loss of a batch."""
+        torch = torch_for("training a recognizer")
+        longest = max(len(e.bands) for e in batch)
+        padded = np.stack([np.pad(e.bands, ((0, longest - len(e.bands)), (0, 0))) for e in batch])
+        frames = torch.tensor([-(-len(e.bands) // SUBSAMPLING) for e in batch])
+        texts = torch.tensor([s for e in batch for s in e.symbols])
+        lengths = torch.tensor([len(e.symbols) for e in batch])
+        return ctc_loss(self.network(torch.from_numpy(padded).to(self.device)), frames, texts.to(self.device), lengths)
+
+    def validate(self) -> float:
+        """Mean loss of the held-out utterances."""
+        torch = torch_for("training a recognizer")
+        size = self.batch_size
+        with torch.no_grad():
+            parts = [self.held_out[i : i + size] for i in range(0, len(self.held_out), size)]
+            return float(sum(float(self.loss(list(p))) * len(p) for p in parts) / len(self.held_out))
+
+
+def train_recognizer(
+    examples: Sequence[RecognizerExample],
+    held_out: Sequence[RecognizerExample],
+    folder: Path,
+    *,
+    plan: TrainingPlan,
+    shape: RecognizerShape | None = None,
+    batch_size: int = 16,
+    seed: int = 1,
+    resume: bool = False,
+) -> Iterator[TrainingStep]:
+    """Train; yields after every step. The listener ``Ctc(folder)`` uses the best network once the iterator ends."""
+    if not examples or not held_out:
+        raise ConfigError("training a recognizer needs utterances to train on and others to validate on")
+    shape = shape or RecognizerShape(symbols=SYMBOLS)
+    fingerprint = _fingerprint(examples, held_out, shape, plan, batch_size, seed)
+    task = RecognizerTask(
+        network(shape, seed=seed), examples, held_out, batch_size, Key.from_seed(seed), device=plan.device
+    )
+    steps = train(task, plan, folder, fingerprint=fingerprint, resume=resume)
+    first = next(steps, None)  # a folder that holds another training is refused here, before its card is touched
+    card = {"shape": asdict(shape), "mark": fingerprint, "unit": "characters"}
+    write_text(folder / CARD, json.dumps(card, indent=1) + "\n")
+    if first is not None:
+        yield first
+    yield from steps
+
+
+def _fingerprint(
+    examples: Sequence[RecognizerExample],
+    held_out: Sequence[RecognizerExample],
+    shape: RecognizerShape,
+    plan: TrainingPlan,
+    batch_size: int,
+    seed: int,
+) -> str:
+    """Name everything the result depends on."""
+    plain = json.dumps([asdict(shape), asdict(plan), batch_size, seed, len(examples)], sort_keys=True)
+    digest = hashlib.sha256(plain.encode())
+    for example in (*examples, *held_out):
+        digest.update(example.bands.tobytes() + repr(example.symbols).encode())
+    return digest.hexdigest()
+
+
+def validations_of(folder: Path) -> tuple[Validation, ...]:
+    """Give the validations of a training so far."""
+    try:
+        fingerprint = str(json.loads((folder / CARD).read_text(encoding="utf-8"))["mark"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightsError(f"{folder}: holds no training of a recognizer ({error})") from None
+    return tuple(checkpoints.load(folder / checkpoints.LAST, fingerprint=fingerprint).validations)

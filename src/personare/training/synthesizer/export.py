@@ -1,0 +1,97 @@
+"""The trained synthesizer as an ONNX graph: content, prosody and a speaker vector in, log levels of bands out.
+
+Weights are kept in half precision and widened when the graph is opened: half the size, and a difference far below what
+can be heard (``difference`` measures it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.sessions import open_session
+from personare.encoders.graphs import OnnxGraph
+from personare.training.synthesizer.network import NORM_EPSILON, VOICE_SCALE, SynthesizerShape, band_levels
+from personare.training.synthesizer.spectral_losses import DISCRIMINATOR
+from personare.training.torch_extra import torch_for
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FLOAT32 = 1  # ONNX's number for it
+
+
+@dataclass(frozen=True)
+class _SynthesizerGraph:
+    """A graph being written from named tensors."""
+
+    graph: OnnxGraph
+    tensors: Mapping[str, NDArray[Any]]
+
+    def weight(self, values: NDArray[Any]) -> str:
+        """Keep a tensor in half precision and widen it where it is used."""
+        return self.graph.add("Cast", self.graph.constant(values.astype(np.float16)), to=_FLOAT32)
+
+    def linear(self, name: str, x: str) -> str:
+        product = self.graph.add("MatMul", x, self.weight(self.tensors[f"{name}.weight"]))
+        return self.graph.add("Add", product, self.weight(self.tensors[f"{name}.bias"]))
+
+    def silu(self, x: str) -> str:
+        return self.graph.add("Mul", x, self.graph.add("Sigmoid", x))
+
+    def over_time(self, name: str, x: str) -> str:
+        weight = self.tensors[f"{name}.weight"].T[:, None]
+        reach = (weight.shape[2] - 1) // 2
+        inputs = self.graph.add("Transpose", x, perm=[0, 2, 1]), self.weight(weight)
+        bias = self.weight(self.tensors[f"{name}.bias"])
+        y = self.graph.add("Conv", *inputs, bias, group=len(weight), pads=[reach, reach])
+        return self.graph.add("Transpose", y, perm=[0, 2, 1])
+
+    def film(self, name: str, x: str, speaker: str, width: int) -> str:
+        both = self.graph.add("Unsqueeze", self.linear(name, speaker), self.graph.whole(1))
+        parts = [
+            self.graph.add("Slice", both, self.graph.whole(first), self.graph.whole(first + width), self.graph.whole(2))
+            for first in (0, width)
+        ]
+        one = self.graph.constant(np.ones(1, np.float32))
+        ones = self.graph.constant(np.ones(width, np.float32))
+        normed = self.graph.add("LayerNormalization", x, ones, axis=-1, epsilon=NORM_EPSILON)
+        return self.graph.add("Add", self.graph.add("Mul", normed, self.graph.add("Add", parts[0], one)), parts[1])
+
+
+def encode(tensors: Mapping[str, NDArray[Any]], shape: SynthesizerShape) -> bytes:
+    """Write the graph from the network's arrays by name."""
+    graph = OnnxGraph()
+    write = _SynthesizerGraph(graph, tensors)
+    x = graph.add("Add", write.linear("content", "content"), write.linear("prosody", "prosody"))
+    scaled = graph.add("Mul", "voice", graph.constant(np.array([VOICE_SCALE], np.float32)))
+    speaker = write.silu(write.linear("voice", scaled))
+    for block in range(shape.blocks):
+        name = f"block{block}"
+        y = write.film(f"film{block}", write.over_time(f"{name}.time", x), speaker, shape.width)
+        x = graph.add("Add", x, write.linear(f"{name}.down", write.silu(write.linear(f"{name}.up", y))))
+    logs = write.linear("head", write.film(f"film{shape.blocks}", x, speaker, shape.width))
+    also: dict[str, list[int | str]] = {"prosody": ["batch", "frames", shape.prosody], "voice": ["batch", shape.voice]}
+    return graph.encode(
+        "content", ["batch", "frames", shape.content], logs, ["batch", "frames", shape.bands], also=also
+    )
+
+
+def export(tensors: Mapping[str, Any], shape: SynthesizerShape) -> tuple[bytes, float]:
+    """Write a trained network and measure how far its graph is from it (natural logarithms of level, at most)."""
+    torch = torch_for("exporting the synthesizer")
+    network = {name: tensor.detach() for name, tensor in tensors.items() if not name.startswith(DISCRIMINATOR)}
+    graph = encode({name: tensor.numpy() for name, tensor in network.items()}, shape)
+    rng = np.random.default_rng(0)
+    sizes = {"content": (1, 50, shape.content), "prosody": (1, 50, shape.prosody), "voice": (1, shape.voice)}
+    inputs = {name: rng.standard_normal(size, dtype=np.float32) for name, size in sizes.items()}
+    inputs["voice"] /= np.linalg.norm(inputs["voice"])
+    with torch.no_grad():
+        expected = band_levels(
+            network, *(torch.from_numpy(inputs[name]) for name in sizes), blocks=shape.blocks
+        ).numpy()
+    levels = open_session(graph).run(None, inputs)[0]
+    return graph, float(np.abs(levels - expected).max())

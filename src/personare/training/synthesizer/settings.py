@@ -1,0 +1,75 @@
+"""The settings of the synthesizer's training: the sizes of the network, the batches, and how long and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from personare.core.errors import ConfigError
+from personare.training.plan import TrainingPlan
+from personare.training.synthesizer.network import SynthesizerShape
+
+
+@dataclass(frozen=True)
+class SynthesizerSettings:
+    """Everything the weights depend on, beside the speech.
+
+    Parameters
+    ----------
+    shape, plan : the network's sizes and the training loop's settings.
+    batch : crops of speech per step and process; each has ``frames`` frames of 12 ms.
+    processes : processes that train together, each with its own batches.
+    discriminator_from : share of the steps after which a discriminator of natural and synthesized speech joins in.
+    discriminator_crops, discriminator_frames : how much of a batch it sees.
+    adversarial_weight, matching_weight : of the loss against the discriminator, and of feature matching.
+    voice_noise : standard deviation of the noise added to speaker vectors (of length 1).
+    true_content : share of crops whose content comes from the speech itself, not from a copy in another voice.
+    held_out : speakers to validate on.
+    """
+
+    RENAMED: ClassVar[Mapping[str, str]] = {
+        "contest_from": "discriminator_from",
+        "contest_pieces": "discriminator_crops",
+        "contest_frames": "discriminator_frames",
+        "contest_weight": "adversarial_weight",
+    }
+
+    shape: SynthesizerShape = field(default_factory=SynthesizerShape)
+    plan: TrainingPlan = field(
+        default_factory=lambda: TrainingPlan(
+            steps=4000,
+            validate_every=250,
+            patience=0,
+            rate=1e-3,
+            lowest_rate=2e-5,
+            warm_up=100,
+            weight_decay=0.0,
+            gradient_limit=2.0,
+        )
+    )
+    seed: int = 1
+    batch: int = 12
+    frames: int = 128
+    processes: int = 2
+    discriminator_from: float = 0.67
+    discriminator_crops: int = 6
+    discriminator_frames: int = 64
+    adversarial_weight: float = 0.1
+    matching_weight: float = 0.05
+    voice_noise: float = 0.01
+    true_content: float = 0.25
+    held_out: int = 8
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "frames", "processes", "discriminator_crops", "discriminator_frames", "held_out"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.discriminator_from <= 1 or not 0 <= self.true_content <= 1:
+            raise ConfigError("discriminator_from and true_content are shares, 0 to 1")
+        if self.discriminator_crops > self.batch or self.discriminator_frames > self.frames:
+            raise ConfigError(
+                "the discriminator sees no more than a batch holds; lower discriminator_crops or discriminator_frames"
+            )
+        if self.plan.patience:
+            raise ConfigError("patience must be 0: the discriminator joins late, and its effect comes after that")

@@ -1,0 +1,31 @@
+"""Without torch, the user reads one line that says what to install."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from personare.core.errors import MissingExtraError
+from personare.training.torch_extra import torch_for
+
+SRC = Path(__file__).resolve().parents[2] / "src"
+
+
+def test_missing_torch_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"a test needs the extra 'neural'; install it with: pip install"):
+        torch_for("a test")
+
+
+def test_nothing_imports_torch_before_it_is_needed() -> None:
+    code = """
+import importlib, pkgutil, sys
+import personare.training, personare.attackers.trained, personare.listeners.ctc, personare.pipeline.jobs.train_embedder
+for module in pkgutil.walk_packages(personare.training.__path__, "personare.training."):
+    importlib.import_module(module.name)
+sys.exit("torch" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(SRC)}, check=False).returncode == 0
