@@ -59,7 +59,7 @@ class Page:
         """The headings, as a browser finds them."""
         titles = re.findall(r"^#+ (.+)$", self.prose, re.MULTILINE)
         plain = [re.sub(r"[^\w\s-]", "", title.lower()).strip() for title in titles]
-        generated = re.findall(r"^::: (personare\.\w+)", self.text, re.MULTILINE)
+        generated = re.findall(r"^::: (personare\.[\w.]+)$", self.text, re.MULTILINE)
         return {re.sub(r"[\s-]+", "-", title) for title in plain} | set(generated)
 
     def table(self, heading: str | None = None) -> Iterator[list[str]]:

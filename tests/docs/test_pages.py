@@ -13,6 +13,7 @@ from typer.main import get_command
 
 import personare
 from docs.pages import DOCS, ROOT, Page, pages
+from personare import metrics
 from personare.cli import app
 from personare.core.config import load_yaml
 from personare.pipeline import study as study_file
@@ -146,8 +147,9 @@ def test_no_metaphors(page: Page) -> None:
 
 
 def test_every_public_name_is_on_the_python_page_and_nothing_else() -> None:
-    shown = set(re.findall(r"^::: personare\.(\w+)", BY_NAME["docs/reference/api.md"].text, re.MULTILINE))
-    assert shown == set(personare.__all__) - {"__version__"}
+    shown = re.findall(r"^::: personare\.([\w.]+)$", BY_NAME["docs/reference/api.md"].text, re.MULTILINE)
+    calls = {f"metrics.{name}" for name in (*metrics.FUNCTIONS, "card", "cards")}
+    assert sorted(shown) == sorted({*personare.__all__, *calls} - {"__version__", "metrics"})
 
 
 def test_the_version_is_the_same_everywhere() -> None:
