@@ -43,8 +43,11 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.corpora import read_corpus
 from personare.engine import engine_for
-from personare.listeners import listener
-from personare.listeners.normalize import Normalizer
+from personare.listeners.dnsmos import Dnsmos
+from personare.listeners.moonshine import Moonshine
+from personare.listeners.normalize import WhisperEnglish
+from personare.listeners.pitch import WorldPitch
+from personare.listeners.swift_pitch import SwiftPitch
 from personare.metrics.privacy.eer import rocch_eer
 from personare.metrics.privacy.similarity import deid, g_vd, voice_similarity
 from personare.metrics.utility.pitch import f0_spearman, pitch_correlation
@@ -95,10 +98,10 @@ class Work:
         vectors = embedder("ecapa")([original, tested, enrolled])
         found: dict[str, Any] = {"vectors": vectors, "rate": spent_s / original.duration_s}
         if self.utility:
-            found["f0"] = pitch_correlation(*listener("pitch-swift")([original, tested]), frames="voiced")
-            found["scc"] = f0_spearman(*listener("pitch")([original, tested]))
-            found["mos"] = listener("dnsmos")([tested])[0].overall
-            found["text"] = listener("moonshine")([tested])[0]
+            found["f0"] = pitch_correlation(*SwiftPitch()([original, tested]), frames="voiced")
+            found["scc"] = f0_spearman(*WorldPitch()([original, tested]))
+            found["mos"] = Dnsmos()([tested])[0].overall
+            found["text"] = Moonshine()([tested])[0]
         return found
 
 
@@ -195,7 +198,7 @@ def line(title: str, rows: Sequence[dict[str, str]], found: dict[str, Any], info
     )
     shown += [f"{deid(similarity.oa, similarity.oo):.2f}", f"{g_vd(similarity.aa, similarity.oo):.1f}"]
     if "text" in found:
-        plain = Normalizer()
+        plain = WhisperEnglish()
         errors = wer(word_errors([plain(row["text"]) for row in rows], [plain(text) for text in found["text"]]))
         shown += [f"{100 * errors:.1f}", *(f"{np.nanmean(found[name]):.2f}" for name in ("f0", "scc", "mos"))]
     return f"| {title} | {' | '.join(shown)} | {np.median(found['rate']):.3f} |"
