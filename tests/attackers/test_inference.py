@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from personare.attackers.inference import Inferred, fit_guesser, infer_attribute
+from personare.attackers.inference import Inferred, fit_attribute, infer_attribute
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
@@ -65,21 +65,23 @@ def test_the_control_is_always_somebody_else_and_everybody_once() -> None:
 
 
 def test_two_values_meet_newtons_method() -> None:
-    """Softmax over two columns with pull p is the plain logistic regression with pull p / 2."""
+    """Softmax over two columns with penalty l2 is the plain logistic regression with penalty l2 / 2."""
     rng = np.random.default_rng(5)
     x = rng.normal(size=(60, 3)).astype(np.float32)
     labels = ["b" if v else "a" for v in x[:, 0] + rng.normal(size=60) > 0]
     weights = rng.uniform(0.5, 1.5, 60)
-    model = fit_guesser(x, labels, weights=weights, pull=2.0)
+    model = fit_attribute(x, labels, weights=weights, l2=2.0)
     rows = np.c_[(unit_rows(x) - model.mean) / model.scale, np.ones(60)]
-    wanted, pull, line = np.array(labels) == "b", np.diag([1.0, 1, 1, 0]), np.zeros(4)
+    truth, l2, line = np.array(labels) == "b", np.diag([1.0, 1, 1, 0]), np.zeros(4)
     for _ in range(50):
         p = 1 / (1 + np.exp(-rows @ line))
-        slope = rows.T @ (weights * (p - wanted)) + pull @ line
-        line -= np.linalg.solve((rows * (weights * p * (1 - p))[:, None]).T @ rows + pull, slope)
-    np.testing.assert_allclose(np.exp(model(x))[:, 1], 1 / (1 + np.exp(-rows @ line)), atol=1e-3)
+        slope = rows.T @ (weights * (p - truth)) + l2 @ line
+        line -= np.linalg.solve((rows * (weights * p * (1 - p))[:, None]).T @ rows + l2, slope)
+    np.testing.assert_allclose(
+        np.exp(model.log_probabilities(unit_rows(x)))[:, 1], 1 / (1 + np.exp(-rows @ line)), atol=1e-3
+    )
 
 
 def test_one_value_only_is_one_line() -> None:
     with pytest.raises(ConfigError, match="two values"):
-        fit_guesser(np.ones((3, 2), np.float32), ["a"] * 3, weights=np.ones(3))
+        fit_attribute(np.ones((3, 2), np.float32), ["a"] * 3, weights=np.ones(3))

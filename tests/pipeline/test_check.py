@@ -66,7 +66,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"listeners": {"mood": {"listener": "affect:none.json"}}}, "listeners: mood: "),
     ({"listeners": {"mood": {"listener": "affect:none.txt"}}}, "an affect model is a .onnx or .json file"),
     ({"metrics": ["population_linkability"]}, "needs populations"),
-    ({"listeners": ["moonshin"]}, "no listener 'moonshin' for studies; did you mean 'moonshine'?"),
+    ({"listeners": ["moonshin"]}, "no listener 'moonshin'; did you mean 'moonshine'?"),
     (corpus(**TRAIN, utterances=2) | {"metrics": ["similarity"]}, "nobody has two; give more utterances"),
     ({"utterances_per_trial": [1, 9]}, "L = 9 is impossible, the most trial utterances of a speaker are 2"),
     ({"utterances_per_trial": [2], "metrics": ["singling_out"]}, "Singling Out at L = 2 needs 4 trial utterances"),

@@ -67,7 +67,7 @@ def test_listen_breaks_down_by_what_was_guessed(small_corpus: Path) -> None:
         "listen",
         str(small_corpus),
         str(small_corpus),
-        "--measures",
+        "--listeners",
         "stoi",
         "--no-remember",
         "--by",

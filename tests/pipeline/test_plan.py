@@ -72,7 +72,7 @@ def taught(place: Path, **plan: Any) -> Path:
     """Write a study that trains two recognizers, as figure 12 of VoicePrivacy 2020 does."""
     settings = {
         "shape": {"width": 16, "blocks": 1, "kernel": 5},
-        "plan": {"steps": 6, "judge_every": 3, "warm_up": 2, **plan},
+        "plan": {"steps": 6, "validate_every": 3, "warm_up": 2, **plan},
         "batch": 4,
         "held_out": {"speakers": 2, "utterances": 2},
     }

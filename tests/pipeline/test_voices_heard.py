@@ -14,8 +14,8 @@ from personare.core.tables import Corpus
 from personare.core.vectors import cosine
 from personare.corpora.voices.plan import speaker
 from personare.engine import ProcessPool
-from personare.listeners import listener
-from personare.listeners.normalize import Normalizer
+from personare.listeners.moonshine import Moonshine
+from personare.listeners.normalize import WhisperEnglish
 from personare.metrics.privacy.eer import rocch_eer
 from personare.metrics.utility.wer import wer, word_errors
 from personare.pipeline.jobs.voices import Wanted, make_voices
@@ -57,7 +57,7 @@ def test_mixtures_are_distinct_from_all_others(corpus: Corpus, vectors: NDArray[
 
 
 def test_words_are_there(corpus: Corpus) -> None:
-    ear, plain = listener("moonshine"), Normalizer()
+    ear, plain = Moonshine(), WhisperEnglish()
     heard = [plain(text) for path in corpus.frame["audio"] for text in ear([read_mono(Path(path))])]
     said = [plain(text) for text in corpus.frame["text"]]
     assert wer(word_errors(said, heard)) < 0.15

@@ -12,43 +12,26 @@ import yaml
 
 from conftest import hum
 from personare.core.audio import Audio, write
+from personare.core.files import write_bytes
 from personare.core.tables import Corpus
+from personare.encoders.graphs import OnnxGraph
 from personare.training.embedder.export import FORMAT
 
 TEXTS = ("one two three", "four five six", "seven eight nine")
 
 
 def write_ear(path: Path) -> Path:
-    """Write an ear in the form of a trained one: how much each mel band moves, and neighbours together."""
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-
-    bands = [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("zero", [0]), ("one", [1]))]
-    ends = [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("e79", [79]), ("e80", [80]))]
-    time_axis = numpy_helper.from_array(np.array([2], np.int64), "time")
-    band_axis = numpy_helper.from_array(np.array([1], np.int64), "band")
-    nodes = [
-        helper.make_node("Mul", ["mels", "mels"], ["square"]),
-        helper.make_node("ReduceMean", ["square", "time"], ["power"], keepdims=0),
-        helper.make_node("Sqrt", ["power"], ["moves"]),
-        helper.make_node("Slice", ["mels", "zero", "e79", "band"], ["low"]),
-        helper.make_node("Slice", ["mels", "one", "e80", "band"], ["high"]),
-        helper.make_node("Sub", ["high", "low"], ["step"]),
-        helper.make_node("Abs", ["step"], ["size"]),
-        helper.make_node("ReduceMean", ["size", "time"], ["steps"], keepdims=0),
-        helper.make_node("Concat", ["moves", "steps"], ["vector"], axis=1),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "ear",
-        [helper.make_tensor_value_info("mels", TensorProto.FLOAT, ["batch", 80, "frames"])],
-        [helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", 159])],
-        [*bands, *ends, time_axis, band_axis],
+    """Write an embedder in the form of a trained one: how much each mel band moves, and neighbours together."""
+    graph = OnnxGraph()
+    time, band = graph.whole(2), graph.whole(1)
+    moves = graph.add("Sqrt", graph.add("ReduceMean", graph.add("Mul", "mels", "mels"), time, keepdims=0))
+    low, high = (
+        graph.add("Slice", "mels", graph.whole(first), graph.whole(last), band) for first, last in ((0, 79), (1, 80))
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    helper.set_model_props(model, {"format": FORMAT, "settings": "{}", "speakers": json.dumps([])})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    onnx.save(model, str(path))
+    steps = graph.add("ReduceMean", graph.add("Abs", graph.add("Sub", high, low)), time, keepdims=0)
+    metadata = {"format": FORMAT, "settings": "{}", "speakers": json.dumps([])}
+    vector = graph.add("Concat", moves, steps, axis=1)
+    write_bytes(path, graph.encode("mels", ["batch", 80, "frames"], vector, ["batch", 159], metadata=metadata))
     return path
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core.errors import ConfigError
+from personare.core.softmax_regression import SoftmaxRegression, fit_softmax_regression
 from personare.core.vectors import unit_rows
 
 if TYPE_CHECKING:
@@ -60,75 +61,40 @@ class Inferred:
         return float((self.truth == self.majority).mean())
 
 
-@dataclass(frozen=True, eq=False)
-class Guesser:
-    """Multinomial logistic regression: ``weights`` [d, classes] on standardised vectors."""
-
-    classes: tuple[str, ...]
-    mean: Floats
-    scale: Floats
-    weights: Floats
-    offsets: Floats
-
-    def __call__(self, vectors: NDArray[np.float32]) -> Floats:
-        """Give log-probabilities [n, classes]."""
-        from scipy import special
-
-        scores = (unit_rows(vectors) - self.mean) / self.scale @ self.weights + self.offsets
-        logs: Floats = special.log_softmax(scores, axis=1)
-        return logs
-
-
 def infer_attribute(
-    split: Split, attribute: Mapping[str, str | None], *, rng: np.random.Generator, pull: float = 1.0
+    split: Split, attribute: Mapping[str, str | None], *, rng: np.random.Generator, l2: float = 1.0
 ) -> Inferred:
     """Attack one attribute (speaker -> value) of the test speakers; every speaker's utterances are heard together."""
-    lessons = split.training_vectors()
-    labels = np.array([attribute.get(name) or "" for name in lessons.names], dtype=str)[lessons.speaker]
+    training = split.training_vectors()
+    labels = np.array([attribute.get(name) or "" for name in training.names], dtype=str)[training.speaker]
     known = labels != ""
-    counts = np.bincount(lessons.speaker)[lessons.speaker]
-    guesser = fit_guesser(lessons.vectors[known], labels[known].tolist(), weights=1 / counts[known], pull=pull)
+    counts = np.bincount(training.speaker)[training.speaker]
+    classifier = fit_attribute(training.vectors[known], labels[known].tolist(), weights=1 / counts[known], l2=l2)
     test = split.test.embeddings
     speakers = tuple(sorted(name for name in set(test.speakers) if attribute.get(name)))
     if len(speakers) < 2:
         raise ConfigError(f"inference needs two test speakers whose attribute is known, not {len(speakers)}")
-    evidence = _per_speaker(guesser(test.vectors), test.speakers, speakers)
-    classes = np.array(guesser.classes)
+    evidence = _per_speaker(classifier.log_probabilities(unit_rows(test.vectors)), test.speakers, speakers)
+    classes = np.array(classifier.classes)
     guess = classes[evidence.argmax(1)]
-    learnt = [attribute.get(name) or "" for name in lessons.names]
+    known_values = [attribute.get(name) or "" for name in training.names]
     return Inferred(
         speakers,
         np.array([attribute[name] for name in speakers], dtype=str),
         guess,
         guess[_somebody_else(len(speakers), rng)],
-        max(guesser.classes, key=learnt.count),
+        max(classifier.classes, key=known_values.count),
         len(set(test.speakers)) - len(speakers),
     )
 
 
-def fit_guesser(vectors: NDArray[np.float32], labels: Sequence[str], *, weights: Floats, pull: float = 1.0) -> Guesser:
-    """Fit by maximum likelihood with weights per row and an L2 ``pull`` towards zero."""
-    from scipy import optimize, special
-
-    classes, code = np.unique(np.array(labels, dtype=str), return_inverse=True)
-    if len(classes) < 2:
-        raise ConfigError(f"an attribute needs two values among the training speakers, not {len(classes)}")
-    x = unit_rows(vectors)
-    mean, scale = x.mean(0), x.std(0) + 1e-8
-    x = (x - mean) / scale
-    wanted = np.eye(len(classes))[code.reshape(-1)]
-    shape = (x.shape[1] + 1, len(classes))
-
-    def cost(flat: Floats) -> tuple[float, Floats]:
-        both = flat.reshape(shape)
-        logs = special.log_softmax(x @ both[:-1] + both[-1], axis=1)
-        wrong = (np.exp(logs) - wanted) * weights[:, None]
-        slope = np.vstack([x.T @ wrong + pull * both[:-1], wrong.sum(0)])
-        loss = -(weights[:, None] * wanted * logs).sum() + 0.5 * pull * np.square(both[:-1]).sum()
-        return float(loss), slope.ravel()
-
-    found = optimize.minimize(cost, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B").x.reshape(shape)
-    return Guesser(tuple(classes.tolist()), mean, scale, found[:-1], found[-1])
+def fit_attribute(
+    vectors: NDArray[np.float32], values: Sequence[str], *, weights: Floats, l2: float = 1.0
+) -> SoftmaxRegression:
+    """Fit the classifier of an attribute on vectors of length 1."""
+    if len(set(values)) < 2:
+        raise ConfigError(f"an attribute needs two values among the training speakers, not {len(set(values))}")
+    return fit_softmax_regression(unit_rows(vectors), values, example_weights=weights, l2=l2)
 
 
 def _per_speaker(logs: Floats, owners: Sequence[str], speakers: Sequence[str]) -> Floats:

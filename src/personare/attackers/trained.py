@@ -19,8 +19,8 @@ from personare.attackers.scoring import FittedOnSpeakers
 from personare.core.errors import ConfigError, LeakError, WeightsError
 from personare.core.files import file_digest
 from personare.core.fingerprint import SystemIdentity
+from personare.core.sessions import Session, open_session
 from personare.core.speakers import speakers_among
-from personare.encoders import graphs
 from personare.encoders.ecapa import embed_segments
 from personare.training.embedder.export import FORMAT
 
@@ -87,7 +87,7 @@ class TrainedEmbedder:
         session, _ = self._opened()
         return embed_segments(session, batch, dimensions=session.get_outputs()[0].shape[1])
 
-    def _opened(self) -> tuple[Any, dict[str, str]]:
+    def _opened(self) -> tuple[Session, dict[str, str]]:
         return _session(self.path, file_digest(self.path), self.threads)
 
 
@@ -105,12 +105,9 @@ def trained_on(embedder: str) -> SystemIdentity | None:
 
 
 @functools.lru_cache(maxsize=4)
-def _session(path: Path, _sha256: str, threads: int) -> tuple[Any, dict[str, str]]:
+def _session(path: Path, _sha256: str, threads: int) -> tuple[Session, dict[str, str]]:
     """Open a file; one that no training wrote is refused, because nobody knows which input it takes."""
-    try:
-        session = graphs.opened(path.read_bytes(), threads)
-    except WeightsError as error:
-        raise WeightsError(f"{path}: {error}") from None
+    session = open_session(path, threads=threads)
     metadata = dict(session.get_modelmeta().custom_metadata_map)
     if metadata.get("format") != FORMAT:
         raise WeightsError(

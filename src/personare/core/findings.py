@@ -29,6 +29,14 @@ class Estimate:
     high: float
     n: int
 
+    def to_dict(self) -> dict[str, float | int]:
+        """Give the four numbers by name.
+
+        >>> Estimate(0.25, 0.125, 0.5, 20).to_dict()
+        {'value': 0.25, 'low': 0.125, 'high': 0.5, 'n': 20}
+        """
+        return asdict(self)
+
     def __post_init__(self) -> None:
         if self.n < 0:
             raise ValueError(f"an estimate rests on n >= 0 things, not {self.n}")

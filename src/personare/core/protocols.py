@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+
+from personare.core.requirements import Requirements
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from personare.core.audio import Audio
+    from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
 
 
 @runtime_checkable
@@ -56,10 +60,65 @@ class Embedder(Protocol):
         ...
 
 
-@runtime_checkable
 class Listener(Protocol):
-    """A batch of Audio in, one result (words, F0, a quality score ...) per Audio out."""
+    """Observes what stays useful in a sound; a frozen dataclass that extends this class, its fields its parameters.
 
-    def __call__(self, batch: Sequence[Audio]) -> Sequence[Any]:
-        """Listen."""
+    Parameters
+    ----------
+    gives : names of the metrics it can give.
+    compares : whether each stimulus brings the original beside the sound.
+    batched : whether several stimuli at once are quicker; the observations must be the same.
+    argument : the parameter that VALUE in ``name:VALUE`` is.
+    trainable : whether a study can train it on its own speech; the argument is then the folder of the training.
+    """
+
+    gives: ClassVar[tuple[str, ...]]
+    compares: ClassVar[bool] = False
+    batched: ClassVar[bool] = False
+    argument: ClassVar[str | None] = None
+    trainable: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """The exact model and settings that observations depend on."""
+        ...
+
+    @property
+    def summary_fingerprint(self) -> str:
+        """What findings depend on besides the observations, e.g. how words are made comparable."""
+        return ""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics it gives as it is set; all of ``gives`` for most."""
+        return self.gives
+
+    @property
+    def needs_original(self) -> bool:
+        """Whether unprotected speech by itself gives no finding, because numbers compare with the original."""
+        return self.compares
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the corpus that findings compare with, used where they are noted."""
+        return ()
+
+    @property
+    def requires(self) -> Requirements:
+        """Libraries and models that must be there."""
+        return Requirements()
+
+    def check(self) -> None:
+        """Raise one line, before any work, for what is not installed, not fetched or cannot be read."""
+        self.requires.check()
+
+    @abstractmethod
+    def observe(self, batch: Sequence[Stimulus]) -> Sequence[Observation]:
+        """Observe each stimulus; one that cannot be judged is an AudioError, and is then tried alone by the caller."""
+        ...
+
+    @abstractmethod
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Turn the observations of all utterances into findings of ``metrics``, with intervals over speakers."""
         ...

@@ -10,11 +10,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.core.errors import UnknownNameError, did_you_mean
+from personare.core.sessions import Session, open_session
 from personare.core.weights import files_of
 from personare.encoders.grid import CONTENT_STEP, WIDTH
 
@@ -53,11 +54,5 @@ def normalize(frames: Floats) -> Floats:
 
 
 @lru_cache(maxsize=1)
-def _encoder() -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    path = files_of("moonshine")["encoder_model.ort"]
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+def _encoder() -> Session:
+    return open_session(files_of("moonshine")["encoder_model.ort"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from personare.core.audio import Audio
+    from personare.core.sessions import Session
 
 NAME = "ecapa"
 VERSION = 2  # raise it whenever the vectors change: features, graph or the cutting of long recordings
@@ -56,7 +57,7 @@ class Ecapa:
         return embed_segments(session, batch, dimensions=ecapa_graph.N_DIMENSIONS)
 
 
-def embed_segments(session: Any, batch: Sequence[Audio], *, dimensions: int) -> NDArray[np.float32]:
+def embed_segments(session: Session, batch: Sequence[Audio], *, dimensions: int) -> NDArray[np.float32]:
     """Embed a batch with a network that takes decibel mels: float32 [len(batch), dimensions]."""
     recordings = [
         segments_of(audio, rate_hz=mels.RATE_HZ, longest_s=MAX_SEGMENT_S, min_samples=MIN_SAMPLES) for audio in batch

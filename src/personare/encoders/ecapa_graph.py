@@ -56,7 +56,7 @@ class Layers:
         return Affine(scale, bias - mean * scale)
 
 
-def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
+def build(tensors: Mapping[str, NDArray[Any]], *, metadata: Mapping[str, str] | None = None) -> bytes:
     """Write the graph: mels [batch, 80, frames] -> vector [batch, 192], or as long as the weights make it."""
     layers, graph = Layers(tensors), OnnxGraph()
     hidden = normed(graph, tdnn(graph, layers, "blocks.0", "mels"), layers.norm("blocks.0.norm"))
@@ -67,7 +67,8 @@ def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
     joined = graph.add("Concat", *outputs, axis=1)
     pooled = _pooled(graph, layers, tdnn(graph, layers, "mfa", joined))
     vector = graph.add("Flatten", pooled, axis=1)
-    return graph.encode("mels", ["batch", N_MELS, "frames"], vector, ["batch", len(tensors["fc.conv.bias"])])
+    size = len(tensors["fc.conv.bias"])
+    return graph.encode("mels", ["batch", N_MELS, "frames"], vector, ["batch", size], metadata=metadata)
 
 
 def _f32(values: NDArray[Any]) -> NDArray[np.float32]:
@@ -118,10 +119,8 @@ def _se_res2(graph: OnnxGraph, layers: Layers, name: str, source: str, dilation:
 
 def _res2(graph: OnnxGraph, layers: Layers, name: str, source: str, dilation: int) -> str:
     """Res2Net: part 0 passes, part i is convolved together with the result of part i - 1."""
-    from onnx import helper
-
     parts = [f"{source}_part{i}" for i in range(SCALE)]
-    graph.nodes.append(helper.make_node("Split", [source], parts, axis=1, num_outputs=SCALE))
+    graph.add_node("Split", [source], parts, axis=1, num_outputs=SCALE)
     done = [parts[0]]
     for index, part in enumerate(parts[1:]):
         mixed = part if index == 0 else graph.add("Add", part, done[-1])

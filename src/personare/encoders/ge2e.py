@@ -95,8 +95,6 @@ def _windows(samples: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
     """Write the graph: mels [windows, 160, 40] -> unit vectors [windows, 256]."""
-    from onnx import helper
-
     graph = graphs.OnnxGraph()
     hidden = graph.add("Transpose", "mels", perm=[1, 0, 2])
     last = ""
@@ -105,8 +103,8 @@ def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
         bias = np.concatenate([_onnx_gates(tensors[f"model_state.lstm.bias_{p}_l{layer}"]) for p in ("ih", "hh")])
         inputs = [hidden, *(graph.constant(part[None]) for part in parts), graph.constant(bias[None])]
         outputs = [f"all_{layer}", f"last_{layer}"]
-        graph.nodes.append(helper.make_node("LSTM", inputs, outputs, hidden_size=N_DIMENSIONS))
-        hidden, last = graph.add("Squeeze", outputs[0], graph.whole(1)), outputs[1]
+        every, last = graph.add_node("LSTM", inputs, outputs, hidden_size=N_DIMENSIONS)
+        hidden = graph.add("Squeeze", every, graph.whole(1))
     linear = [graph.constant(tensors[f"model_state.linear.{part}"]) for part in ("weight", "bias")]
     raw = graph.add("Relu", graph.add("Gemm", graph.add("Squeeze", last, graph.whole(0)), *linear, transB=1))
     length = graph.add("ReduceL2", raw, graph.whole(1), keepdims=1)

@@ -13,8 +13,9 @@ import numpy as np
 
 from personare.core import weights
 from personare.core.checkpoint import load_tensors
-from personare.core.errors import WeightsError
 from personare.core.files import write_bytes
+from personare.core.onnx_format import OnnxNetwork, OnnxNode, OnnxValue, encode_model, make_node, make_tensor
+from personare.core.sessions import Session, open_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,16 +28,18 @@ IR_VERSION = 9
 class OnnxGraph:
     """A graph being written: nodes in order, and the constants they use."""
 
-    nodes: list[Any] = field(default_factory=list)
+    nodes: list[OnnxNode] = field(default_factory=list)
     constants: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def add(self, op: str, *inputs: str, **attributes: Any) -> str:
         """Add one node with one output; give the output's name."""
-        from onnx import helper
-
-        output = f"{op.lower()}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, list(inputs), [output], **attributes))
+        (output,) = self.add_node(op, inputs, [f"{op.lower()}_{len(self.nodes)}"], **attributes)
         return output
+
+    def add_node(self, op: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> Sequence[str]:
+        """Add one node with named outputs; give their names."""
+        self.nodes.append(make_node(op, inputs, outputs, **attributes))
+        return outputs
 
     def constant(self, values: NDArray[Any]) -> str:
         """Add a constant; give its name."""
@@ -53,29 +56,22 @@ class OnnxGraph:
         source: str,
         source_shape: Sequence[int | str],
         result: str,
-        result_shape: Sequence[Any],
+        result_shape: Sequence[int | str],
         *,
         also: Mapping[str, Sequence[int | str]] | None = None,
+        metadata: Mapping[str, str] | None = None,
     ) -> bytes:
-        """Write the model file: float32 in, float32 out; ``also`` names further inputs and their shapes."""
-        import onnx
-        from onnx import helper, numpy_helper
+        """Write the model file: float32 in, float32 out.
 
-        kind = onnx.TensorProto.FLOAT
-        graph = helper.make_graph(
+        ``also`` names further inputs and their shapes; ``metadata`` is what the file says about itself.
+        """
+        network = OnnxNetwork(
             self.nodes,
-            "personare",
-            [
-                helper.make_tensor_value_info(name, kind, list(shape))
-                for name, shape in {source: source_shape, **(also or {})}.items()
-            ],
-            [helper.make_tensor_value_info(result, kind, list(result_shape))],
-            [numpy_helper.from_array(values, name) for name, values in self.constants.items()],
+            [OnnxValue(name, tuple(shape)) for name, shape in {source: source_shape, **(also or {})}.items()],
+            [OnnxValue(result, tuple(result_shape))],
+            [make_tensor(name, values) for name, values in self.constants.items()],
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
-        onnx.checker.check_model(model)
-        encoded: bytes = model.SerializeToString()
-        return encoded
+        return encode_model(network, opsets={"": OPSET}, ir_version=IR_VERSION, metadata=metadata)
 
 
 def fingerprint_of(name: str, version: int) -> str:
@@ -91,7 +87,7 @@ def fingerprint_of(name: str, version: int) -> str:
 @functools.lru_cache(maxsize=8)
 def session(
     name: str, version: int, build: Callable[[dict[str, NDArray[Any]]], bytes], threads: int, cache: Path
-) -> Any:
+) -> Session:
     """Open the network of a carrier's weights; the graph is written on first use.
 
     ``cache`` is the cache folder (``weights.home()``), an argument so that a changed folder is never served stale.
@@ -102,7 +98,7 @@ def session(
         (checkpoint,) = weights.files_of(name).values()
         encoded = build(load_tensors(checkpoint))
         write_bytes(place, hashlib.sha256(encoded).digest() + encoded)
-    return opened(encoded, threads)
+    return open_session(encoded, threads=threads, where=str(place))
 
 
 def _kept(place: Path) -> bytes | None:
@@ -113,18 +109,3 @@ def _kept(place: Path) -> bytes | None:
         return None
     encoded = content[32:]
     return encoded if content[:32] == hashlib.sha256(encoded).digest() else None
-
-
-def opened(encoded: bytes, threads: int) -> Any:
-    """Open a graph from its bytes."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    options.enable_mem_pattern = False  # lengths differ from call to call: patterns would only pile up
-    try:
-        return onnxruntime.InferenceSession(encoded, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the runtime's exceptions share no public type
-        raise WeightsError(f"onnxruntime cannot open a graph ({' '.join(str(error).split())})") from None

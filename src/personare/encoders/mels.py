@@ -1,4 +1,4 @@
-"""Mel spectrograms exactly as the two pretrained embedders heard them in their training (16 kHz, 25 ms every 10 ms)."""
+"""Mel spectrograms exactly as in the training of the two pretrained embedders (16 kHz, 25 ms every 10 ms)."""
 
 from __future__ import annotations
 

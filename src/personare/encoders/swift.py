@@ -1,17 +1,18 @@
 """How high a voice is, by a small neural network: SwiftF0 (30,000 weights, MIT), on a CPU, offline.
 
 It was trained apart from any signal analysis and keeps its track in noise and in children's voices, where DIO often
-follows something else. One frame every 16 ms; a long sound is heard in pieces that reach into each other as far as the
-network sees, so that its frames are the same as in one piece.
+follows something else. One frame every 16 ms; a long recording is cut into pieces that overlap as far as the network
+sees, so that its frames are the same as in one piece.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from personare.core.sessions import Session, open_session
 from personare.core.weights import files_of
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ def swift_track(
     pieces = []
     for first in range(0, count, _PIECE):
         last, begin = min(first + _PIECE, count), max(0, first - _BEFORE)
-        heard = samples[begin * STEP : (last + _AFTER) * STEP if last < count else None]
-        found = model.run(["pitch", "confidence"], {"audio": heard[None].astype(np.float32), **limits})
-        pieces.append(np.stack([values[0][first - begin : last - begin] for values in found]).astype(np.float64))
+        piece = samples[begin * STEP : (last + _AFTER) * STEP if last < count else None]
+        outputs = model.run(["pitch", "confidence"], {"audio": piece[None].astype(np.float32), **limits})
+        pieces.append(np.stack([values[0][first - begin : last - begin] for values in outputs]).astype(np.float64))
     pitch_hz, confidence = np.concatenate(pieces, axis=1)
     return pitch_hz, np.where(_loudest(samples, count) < _SILENT, 0.0, confidence)
 
@@ -53,10 +54,5 @@ def _loudest(samples: NDArray[np.float32], count: int) -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=2)
-def _model(threads: int) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(files_of(MODEL)["model.onnx"], options, providers=["CPUExecutionProvider"])
+def _model(threads: int) -> Session:
+    return open_session(files_of(MODEL)["model.onnx"], threads=threads)

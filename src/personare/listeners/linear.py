@@ -18,6 +18,7 @@ import numpy as np
 from personare.core.config import from_mapping
 from personare.core.errors import ConfigError, WeightsError
 from personare.core.files import write_text
+from personare.core.softmax_regression import fit_softmax_regression, softmax, standardize
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -55,7 +56,7 @@ class Line:
         """Predict: [rows, inputs] -> values or probabilities, [rows, outputs]."""
         x = (np.atleast_2d(np.asarray(rows, np.float64)) - self.mean) / np.asarray(self.scale)
         raw: Floats = x @ np.asarray(self.weights).T + self.bias
-        return _softmax(raw) if self.kind == "classes" else raw
+        return softmax(raw) if self.kind == "classes" else raw
 
     def save(self, path: Path) -> None:
         """Write the model as JSON."""
@@ -83,7 +84,7 @@ def fit_values(
     penalty: float = 1.0,
 ) -> Line:
     """Fit numbers: rows [n, inputs], truth [n, outputs]; ``penalty`` is per example."""
-    x, mean, scale = _standardized(rows, inputs)
+    x, mean, scale = standardize(_examples(rows, inputs))
     y = np.asarray(truth, np.float64).reshape(len(x), -1)
     if y.shape[1] != len(outputs) or not np.isfinite(y).all():
         raise ConfigError(f"truth must be finite numbers [{len(x)}, {len(outputs)}], not {list(y.shape)}")
@@ -96,35 +97,20 @@ def fit_classes(
     rows: ArrayLike, truth: Sequence[str], *, inputs: Sequence[str], trained_on: str, penalty: float = 0.01
 ) -> Line:
     """Fit classes: rows [n, inputs], one class name each; classes weigh the same in sum."""
-    from scipy.optimize import minimize
-
-    x, mean, scale = _standardized(rows, inputs)
+    x = _examples(rows, inputs)
     classes, kind = np.unique(np.asarray(truth), return_inverse=True)
     if len(kind) != len(x) or len(classes) < 2:
         raise ConfigError(f"classes need one name per row and two kinds; {len(x)} rows, {len(classes)} kinds")
     share = (1 / np.bincount(kind) / len(classes))[kind]
-    hot = np.eye(len(classes))[kind]
-    with_one = np.column_stack([x, np.ones(len(x))])
-
-    def loss(flat: Floats) -> tuple[float, Floats]:
-        w = flat.reshape(len(classes), -1)
-        p = _softmax(with_one @ w.T)
-        penalized = np.column_stack([w[:, :-1], np.zeros(len(classes))])
-        value = -float(share @ np.log(p[np.arange(len(x)), kind] + 1e-300)) + penalty / 2 * float((penalized**2).sum())
-        return value, ((share[:, None] * (p - hot)).T @ with_one + penalty * penalized).ravel()
-
-    found = minimize(loss, np.zeros(len(classes) * with_one.shape[1]), jac=True, method="L-BFGS-B").x
-    w = found.reshape(len(classes), -1)
-    return _line("classes", inputs, [str(c) for c in classes], mean, scale, w[:, :-1], w[:, -1], trained_on)
+    model = fit_softmax_regression(x, truth, example_weights=share, l2=penalty)
+    return _line("classes", inputs, model.classes, model.mean, model.scale, model.weights, model.bias, trained_on)
 
 
-def _standardized(rows: ArrayLike, inputs: Sequence[str]) -> tuple[Floats, Floats, Floats]:
+def _examples(rows: ArrayLike, inputs: Sequence[str]) -> Floats:
     x = np.asarray(rows, np.float64)
     if x.ndim != 2 or x.shape[1] != len(inputs) or len(x) < 2 or not np.isfinite(x).all():
         raise ConfigError(f"examples must be finite numbers [two or more, {len(inputs)}], not {list(x.shape)}")
-    mean, scale = x.mean(axis=0), x.std(axis=0)
-    scale = np.where(scale > 1e-12, scale, 1.0)
-    return (x - mean) / scale, mean, scale
+    return x
 
 
 def _line(
@@ -144,9 +130,3 @@ def _line(
 def _short(numbers: Floats) -> tuple[float, ...]:
     """Keep eight digits, which keeps the file short."""
     return tuple(float(f"{number:.8g}") for number in numbers)
-
-
-def _softmax(raw: Floats) -> Floats:
-    shifted = np.exp(raw - raw.max(axis=1, keepdims=True))
-    found: Floats = shifted / shifted.sum(axis=1, keepdims=True)
-    return found

@@ -1,9 +1,9 @@
 """From sound to word pieces with Moonshine: utterances of about the same length are written down together.
 
-The encoder hears one utterance at a time (its 8-bit rounding has a scale per input, so padding would change words), and
+The encoder takes one utterance at a time (its 8-bit rounding has a scale per input, so padding would change words), and
 so does the decoder's first step. All further steps, where most of the time goes, are taken by several utterances
 together, each rounded by itself (``moonshine_step``). The encoder's frames are padded to the next multiple of 64 and
-masked, which depends on the utterance alone: what is heard is the same in any company and any order.
+masked, which depends on the utterance alone: its words are the same in any batch and any order.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from personare.core.sessions import open_session
 from personare.core.weights import files_of
 from personare.listeners.moonshine_step import HEAD_PADDED, step_network
 
@@ -92,7 +93,7 @@ def _padded(frames: int) -> int:
 
 
 def _begin(sound: Samples, networks: Networks) -> Begun:
-    """Hear one sound and take the first step with the shipped networks."""
+    """Encode one sound and take the first step with the shipped networks."""
     mask = np.ones((1, len(sound)), np.int64)  # in samples for the decoder too, which thins it out itself
     states = networks.encoder.run(None, {"input_values": sound[None], "attention_mask": mask})[0]
     nothing = np.zeros((1, _HEADS, 0, _HEAD_WIDTH), np.float32)
@@ -153,17 +154,10 @@ def _past(name: str) -> str:
 @lru_cache(maxsize=2)
 def networks(threads: int) -> Networks:
     """Load the networks once a process."""
-    import onnxruntime
-
     files = files_of("moonshine")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     shipped = files["decoder_model_merged.ort"]
     encoder, decoder, step = (
-        onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
+        open_session(network, threads=threads, optimization="basic")
         for network in (files["encoder_model.ort"], shipped, step_network(shipped))
     )
     return Networks(encoder, decoder, step, tuple(output.name for output in decoder.get_outputs())[1:])

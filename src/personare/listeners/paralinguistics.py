@@ -43,7 +43,7 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Paralinguistics:
-    """Hear how something is said: a batch of Audio in, one row of numbers each out, named by ``NAMES``."""
+    """Measure how something is said: a batch of Audio in, one row of numbers each out, named by ``NAMES``."""
 
     paper: ClassVar[str] = "in the spirit of Eyben et al., The Geneva minimalistic acoustic parameter set, 2016"
 

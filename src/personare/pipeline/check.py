@@ -46,7 +46,7 @@ def check_study(study: Study, stages: Path, *, home: Path) -> Checked:
     attackers, more = _attackers(study, anonymizers, home)
     problems += more
     problems += _metric_problems(study, attackers)
-    problems += listener_problems(study, anonymizers)
+    problems += listener_problems(study, anonymizers, home)
     problems += _bound_problems(study)
     notes: list[str] = []
     for label in study.corpora:

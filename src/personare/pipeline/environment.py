@@ -20,12 +20,9 @@ from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import PersonareError
 from personare.core.fingerprint import fingerprint, models_of
-from personare.listeners import COMPARISONS, LISTENERS
 from personare.pipeline.graph import Graph
-from personare.pipeline.measures.utility import kind_of
 from personare.pipeline.resolve import ResolvedAnonymizer
-from personare.pipeline.stages.listen import Ear
-from personare.pipeline.study import ListenerChoice
+from personare.pipeline.study_listener import StudyListener, untrained_listeners
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
 LIBRARIES = (
@@ -50,7 +47,7 @@ def environment_of(graph: Graph) -> dict[str, Any]:
         "methods": {way.label: _method(way) for way in graph.anonymizers if way.kind != "none"},
         "embedders": dict(zip(_numbered(embedders), map(_embedder, embedders), strict=True)),
         "scorers": {name: _scorer(name) for name in scorers},
-        "listeners": {label: _listener(label, choice) for label, choice in graph.study.listener_choices.items()},
+        "listeners": {one.label: _listener(one) for one in untrained_listeners(graph.study, graph.folder)},
     }
 
 
@@ -89,14 +86,12 @@ def _scorer(name: str) -> dict[str, str]:
     return declared(SCORERS.load(name)) | {"fingerprint": fingerprint(SCORERS.make(name))}
 
 
-def _listener(label: str, choice: ListenerChoice) -> dict[str, str]:
-    kind = kind_of(choice)
-    catalog = COMPARISONS if kind in COMPARISONS.builtin else LISTENERS
+def _listener(listener: StudyListener) -> dict[str, str]:
     try:
-        exact = Ear(label, choice).fingerprint() if kind != "ctc" or ":" in choice.listener else "trained by the study"
+        exact = listener.fingerprint
     except PersonareError as error:  # an extra that is missing here is a failure of its stage
         exact = f"unknown ({error})"
-    return declared(catalog.load(kind)) | {"fingerprint": exact}
+    return declared(listener.declared) | {"fingerprint": exact}
 
 
 def _kind(name: str) -> str:
@@ -128,7 +123,9 @@ def _version(name: str) -> str | None:
 
 def _models(graph: Graph) -> dict[str, Any]:
     """Name every shipped model that is used, with its carrier and the SHA-256 of its files."""
-    names = {a.attacker.embedder for a in graph.attackers} | {kind_of(c) for c in graph.study.listener_choices.values()}
+    names = {a.attacker.embedder for a in graph.attackers}
+    for listener in untrained_listeners(graph.study, graph.folder):
+        names |= set(listener.made().requires.models)
     names |= {"kokoro"} if any(s.wanted is not None for s in graph.corpora.values()) else set()
     return {
         name: {

@@ -179,7 +179,7 @@ class Graph:
             return
         anonymized = self.anonymized(corpus, TRIAL, anonymizer, "owner") if anonymizer.kind == "sound" else None
         for listener in study_listeners(self, corpus):
-            if anonymized is None and not listener.alone:
+            if anonymized is None and listener.made().needs_original:
                 continue
             label = f"listen {corpus.label} {anonymizer.label} by {listener.label}"
             job = ListenJob(label, corpus.of(TRIAL), listener, anonymized)
@@ -274,7 +274,7 @@ def _before(job: Any) -> Iterator[Any]:
     elif isinstance(job, GenerateJob):
         yield from (job.original, job.pool)
     elif isinstance(job, ListenJob):
-        yield from (one for one in (job.hidden, job.ear.taught) if one is not None)
+        yield from (one for one in (job.hidden, job.listener.training) if one is not None)
     elif isinstance(job, EmbedJob) and job.anonymized is not None:
         yield job.anonymized
     elif isinstance(job, TrainJob) and job.hidden is not None:

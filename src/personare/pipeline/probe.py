@@ -21,13 +21,13 @@ from personare.corpora.voices.synthesizer import synthesize
 from personare.engine.result import line_of
 from personare.pipeline.attack_inputs import PlayedAttack
 from personare.pipeline.graph import Graph
-from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
 from personare.pipeline.measures import Measure
+from personare.pipeline.observe import ObserveWork, UtterancePair
 from personare.pipeline.roles import ENROLMENT, ROLES, TRIAL
 from personare.pipeline.speech import StudyCorpus
 from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.stages.embed import EmbedJob
-from personare.pipeline.stages.listen import ListenJob, cut_out
+from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.store import Store
 
 UTTERANCES = 2
@@ -98,7 +98,7 @@ def _uncached(job: AnonymizeJob | EmbedJob | ListenJob, store: Store, folder: Pa
         ear = job.embedder
         return lambda s: embed_file(s.audio, ear, start_s=s.start_s, end_s=s.end_s, folder=folder / job.stage.key)
     if isinstance(job, ListenJob):
-        return _Cut(replace(job.ear.work(store), remember=False))
+        return _Observed(replace(job.work(store), remember=False))
     return job.work(store)
 
 
@@ -108,14 +108,15 @@ def _singly(job: AnonymizeJob | EmbedJob | ListenJob, store: Store) -> Sequence[
 
 
 @dataclass(frozen=True)
-class _Cut:
-    """Listen to one pair, after cutting where a cut is needed."""
+class _Observed:
+    """Observe one pair; a reason in words is raised, as a plan names it."""
 
-    listen: ListenWork
+    work: ObserveWork
 
-    def __call__(self, pair: SoundPair) -> HeardPair:
-        cut_out(pair)
-        return self.listen(pair)
+    def __call__(self, pair: UtterancePair) -> None:
+        (row,) = self.work([pair])
+        if isinstance(row, str):
+            raise PersonareError(row)
 
 
 def probe_voices(speech: StudyCorpus) -> float:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from personare.core.catalog import allow_modules_in
 from personare.core.config import load_yaml
 from personare.core.errors import ConfigError
 
 ORIGINAL = "original"
 Names = str | tuple[str, ...]
-TAKE_FILES = ("trained", "ctc", "affect")  # names that are followed by a file; before another colon stands a module
+TAKE_FILES = ("trained",)  # embedders followed by a file; before another colon stands a module
 
 
 @dataclass(frozen=True)
@@ -127,22 +128,21 @@ class ListenerChoice:
 
     Parameters
     ----------
-    listener : moonshine, whisper, ctc:FOLDER, pitch, pitch-swift, pesq, stoi, estoi, visqol, dnsmos, affect:FILE (your
-        own model of feeling); ``ctc`` alone is trained by the study on its train part.
-    trained_on : for ``ctc``: the anonymizer (its label, or original) whose speech it learns from.
-    config : for ``ctc``: settings of the training; the shipped small ones without.
-    outputs, rate_hz, classes : for ``affect:FILE.onnx``: names of its outputs, its sample rate, and whether they are
-        categories; a .json model says all this itself.
-    labels : for a model of categories: the corpus' column that notes the true one, used where it is there.
+    listener : a name of the table of listeners, with a file of your own after a colon where it takes one (ctc:FOLDER,
+        affect:FILE), or module:Class.
+    parameters : its settings, by name; relative paths begin at the study file.
+    trained_on : for a recognizer that the study trains (``ctc`` without a folder): the anonymizer (its label, or
+        original) whose speech it learns from.
+    config : settings of that training; the shipped small ones without.
     """
 
     listener: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str = ORIGINAL
     config: Path | None = None
-    outputs: tuple[str, ...] = ()
-    rate_hz: int = 16_000
-    classes: bool = False
-    labels: str = "emotion"
+    RENAMED: ClassVar[Mapping[str, str]] = {
+        name: f"parameters: {{{name}: ...}}" for name in ("outputs", "rate_hz", "classes", "labels")
+    }
 
 
 @dataclass(frozen=True)
@@ -186,6 +186,7 @@ class Study:
     populations : sizes beyond the corpus for which linkability is forecast.
     repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
     skip_impossible : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
+    by : a column of the corpus (gender, age_group, part, ...): what listeners find for each of its values, too.
     clips : utterances whose sound goes into the report.
     """
 
@@ -202,6 +203,7 @@ class Study:
     repetitions: int = 5
     rank_tests: int = 100
     skip_impossible: bool = False
+    by: str | None = None
     seed: int = 1
     clips: int = 3
     bounds: tuple[Bound, ...] = ()
@@ -249,11 +251,14 @@ def located(study: Study, folder: Path) -> Study:
         label: replace(choice, embedder=_named_file(choice.embedder, folder))
         for label, choice in study.attackers.items()
     }
-    listeners: tuple[str, ...] | Mapping[str, ListenerChoice]
-    if isinstance(study.listeners, Mapping):
-        listeners = {label: _located_listener(choice, folder) for label, choice in study.listeners.items()}
-    else:
-        listeners = tuple(_named_file(name, folder) for name in study.listeners)
+    listeners = study.listeners
+    if any(":" in choice.listener for choice in study.listener_choices.values()):
+        allow_modules_in(folder)
+    if isinstance(listeners, Mapping):
+        listeners = {
+            label: choice if choice.config is None else replace(choice, config=_absolute(choice.config, folder))
+            for label, choice in listeners.items()
+        }
     return replace(study, corpora=corpora, attackers=attackers, listeners=listeners)
 
 
@@ -290,8 +295,3 @@ def _absolute_or_none(path: Path | None, folder: Path) -> Path | None:
 def _named_file(name: str, folder: Path) -> str:
     kind, _, path = name.partition(":")
     return f"{kind}:{_absolute(Path(path), folder)}" if path and kind in TAKE_FILES else name
-
-
-def _located_listener(choice: ListenerChoice, folder: Path) -> ListenerChoice:
-    config = None if choice.config is None else _absolute(choice.config, folder)
-    return replace(choice, listener=_named_file(choice.listener, folder), config=config)

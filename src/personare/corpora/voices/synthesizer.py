@@ -19,6 +19,7 @@ import numpy as np
 from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import ConfigError
+from personare.core.sessions import open_session
 from personare.core.weights import files_of
 from personare.corpora.voices.plan import Speaker, Utterance
 
@@ -87,13 +88,7 @@ def _files() -> dict[str, Path]:
 @lru_cache(maxsize=1)
 def _session() -> Any:
     """The network, loaded once per process, on one thread."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    path = _files()["kokoro-quantized.onnx"]
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return open_session(_files()["kokoro-quantized.onnx"])
 
 
 @lru_cache(maxsize=1)

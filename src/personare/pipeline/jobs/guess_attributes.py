@@ -15,10 +15,10 @@ import polars as pl
 
 from personare.core.audio import read_mono
 from personare.core.errors import AudioError
+from personare.core.requirements import Requirements
 from personare.engine import Engine, Result
 from personare.listeners.attributes import guessed
 from personare.listeners.paralinguistics import Paralinguistics
-from personare.pipeline.listening import check_library
 
 UTTERANCES = 6
 PREDICTED = "_predicted"
@@ -72,7 +72,7 @@ def with_guesses(
     watch: Callable[[Result[Voice, dict[str, str]]], None] = lambda _: None,
 ) -> Guesses:
     """Fill ``gender`` and ``age_group`` where nobody noted them, each speaker from up to 6 original utterances."""
-    check_library("pyworld", "pitch", "a guessed gender")
+    Requirements("a guessed gender", {"pyworld": "pitch"}).check()
     frame = frame.with_columns(pl.lit(None, pl.String).alias(kind) for kind in kinds if kind not in frame.columns)
     lacking = frame.filter(pl.any_horizontal(pl.col(kind).is_null() for kind in kinds))
     found: dict[str, dict[str, str]] = {}

@@ -161,13 +161,13 @@ def finish(
 def _wer(run: SynthesizerTrainingRun, task: SynthesizerTask, corpus: Corpus) -> tuple[Estimate | None, Estimate | None]:
     """Transcribe held-out speakers with the default recognizer, as they are and in the voices of others."""
     from personare.listeners.moonshine import Moonshine
-    from personare.listeners.normalize import Normalizer
+    from personare.listeners.normalize import WhisperEnglish
     from personare.metrics.utility.wer import wer_estimate, word_errors
 
     if "text" not in corpus.frame.columns:
         return None, None
     texts = dict(corpus.frame.select("utterance", "text").drop_nulls().iter_rows())
-    rng, recognizer, normalize = rng_for(key_of(run.settings.seed), "held-out words"), Moonshine(), Normalizer()
+    rng, recognizer, normalize = rng_for(key_of(run.settings.seed), "held-out words"), Moonshine(), WhisperEnglish()
     rows: list[tuple[str, str, str, str]] = []
     for item in run.held_out:
         if item.name not in texts:

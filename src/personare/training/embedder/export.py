@@ -12,13 +12,12 @@ import numpy as np
 from personare.core.errors import TrainingError
 from personare.core.files import write_bytes
 from personare.core.seeding import rng_for
+from personare.core.sessions import open_session
 from personare.core.speakers import speaker_tokens
-from personare.encoders import ecapa_graph, graphs
+from personare.encoders import ecapa_graph
 from personare.training.embedder import xvector
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from personare.core.fingerprint import SystemIdentity
     from personare.training.embedder.task import EmbedderTask
 
@@ -41,7 +40,7 @@ def export(task: EmbedderTask, path: Path, *, system: SystemIdentity | None = No
         "system": system.fingerprint if system else "",
         "system_name": system.name if system else "",
     }
-    encoded = _with_metadata(build(task.network_arrays()), metadata)
+    encoded = build(task.network_arrays(), metadata=metadata)
     difference = _difference(task, encoded)
     if not difference <= TOLERANCE:
         raise TrainingError(f"{path}: the graph differs from the network by {difference:.2g} (at most {TOLERANCE})")
@@ -49,18 +48,9 @@ def export(task: EmbedderTask, path: Path, *, system: SystemIdentity | None = No
     return difference
 
 
-def _with_metadata(encoded: bytes, metadata: Mapping[str, str]) -> bytes:
-    import onnx
-
-    model = onnx.load_model_from_string(encoded)
-    onnx.helper.set_model_props(model, dict(metadata))
-    written: bytes = model.SerializeToString()
-    return written
-
-
 def _difference(task: EmbedderTask, encoded: bytes) -> float:
     """Run both on numbers like mel frames of several lengths."""
-    session = graphs.opened(encoded, 1)
+    session = open_session(encoded)
     rng = rng_for(task.batches.key, "export")
     worst = 0.0
     for frames in _LENGTHS:

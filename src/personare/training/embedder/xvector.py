@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from personare.encoders import ecapa_graph
 from personare.encoders.graphs import OnnxGraph
 from personare.training.embedder.layers import Conv, Norm, Tensors, convolved, normed, statistics, tdnn, tdnn_layers
@@ -42,7 +40,7 @@ def xvector(tensors: Tensors, mels: Any, *, training: bool) -> Any:
     return normed(tensors, "segment6.norm", vector, training=training)[:, :, 0]
 
 
-def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
+def build(tensors: Mapping[str, NDArray[Any]], *, metadata: Mapping[str, str] | None = None) -> bytes:
     """Write the graph: mels [batch, 80, frames] -> vector [batch, dimensions]."""
     layers, graph = ecapa_graph.Layers(tensors), OnnxGraph()
     hidden = "mels"
@@ -55,4 +53,5 @@ def build(tensors: Mapping[str, NDArray[Any]]) -> bytes:
     weight, bias = weight * last.scale[:, None, None], bias * last.scale + last.shift
     vector = ecapa_graph.conv(graph, ecapa_graph.statistics(graph, hidden, None), weight, bias)
     shape: list[int | str] = ["batch", ecapa_graph.N_MELS, "frames"]
-    return graph.encode("mels", shape, graph.add("Flatten", vector, axis=1), ["batch", int(np.shape(bias)[0])])
+    flat = graph.add("Flatten", vector, axis=1)
+    return graph.encode("mels", shape, flat, ["batch", len(bias)], metadata=metadata)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.encoders.graphs import OnnxGraph, opened
+from personare.core.sessions import open_session
+from personare.encoders.graphs import OnnxGraph
 from personare.training.synthesizer.network import NORM_EPSILON, VOICE_SCALE, SynthesizerShape, band_levels
 from personare.training.synthesizer.spectral_losses import DISCRIMINATOR
 from personare.training.torch_extra import torch_for
@@ -92,5 +93,5 @@ def export(tensors: Mapping[str, Any], shape: SynthesizerShape) -> tuple[bytes, 
         expected = band_levels(
             network, *(torch.from_numpy(inputs[name]) for name in sizes), blocks=shape.blocks
         ).numpy()
-    levels = opened(graph, 1).run(None, inputs)[0]
+    levels = open_session(graph).run(None, inputs)[0]
     return graph, float(np.abs(levels - expected).max())

@@ -19,7 +19,7 @@ import numpy as np
 
 from personare.core.errors import WeightsError
 from personare.core.files import file_digest
-from personare.encoders.graphs import opened
+from personare.core.sessions import open_session
 from personare.encoders.prosody import F0Statistics
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def _opened(folder: Path, where: str, digests: tuple[tuple[str, str], ...]) -> S
         if dict(digests[1:]) != {name: card["sha256"][name] for name, _ in digests[1:]}:
             raise WeightsError(f"{where}: the files do not fit their card; train the voice again or restore them")
         network, mask, bank = ((folder / name).read_bytes() for name, _ in digests[1:])
-        return SynthesizerModel(opened(network, 1), opened(mask, 1), read_bank(bank), card)
+        sessions = (open_session(network, where=where), open_session(mask, where=where))
+        return SynthesizerModel(*sessions, read_bank(bank), card)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{where}: not a trained voice ({type(error).__name__}: {error})") from None
 

@@ -17,6 +17,7 @@ from personare.listeners.affect import Affect, fit_affect, fit_affect_classes
 from personare.listeners.attributes import Attributes
 from personare.listeners.linear import Line, fit_classes, fit_values
 from personare.listeners.paralinguistics import NAMES, Paralinguistics
+from personare.listeners.swift_pitch import SwiftPitch
 from personare.metrics.utility.concordance import ccc
 
 pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
@@ -196,7 +197,7 @@ def test_wrong_models_are_one_line(tmp_path: Path) -> None:
         Affect(tmp_path / "text.onnx", outputs=("a",))([hum(1)])
     with pytest.raises(WeightsError, match="no such file"):
         _ = Affect(tmp_path / "absent.onnx", outputs=("a",)).fingerprint
-    with pytest.raises(AudioError, match="feeling needs"):
+    with pytest.raises(AudioError, match="affect needs"):
         Affect(tmp_path / "text.onnx", outputs=("a",))([Audio(np.zeros(16_000, np.float32), 16_000)])
 
 
@@ -220,7 +221,7 @@ def test_a_value_of_real_voices_is_learnt_and_noise_hides_it_step_by_step(
     real_speech: list[Audio], tmp_path: Path
 ) -> None:
     """The 'rating' is openly computed (median log pitch by the neural tracker): a stand-in, not an emotion."""
-    tracks: Any = listener("pitch-swift")(real_speech)
+    tracks = SwiftPitch()(real_speech)
     ratings = np.array([[np.log2(np.median(track[track > 0]))] for track in tracks])
     fit_affect(real_speech[:24], ratings[:24], outputs=["lift"], trained_on="pitch").save(tmp_path / "lift.json")
     ear, others = Affect(tmp_path / "lift.json"), real_speech[24:]
