@@ -27,7 +27,7 @@ $(VENV)/.dev: $(VENV)/.base
 	@$(PIP) install --editable '.[asr,neural,pitch,quality]' --group dev
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.base
+$(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	@$(PIP) install --group docs
 	@touch $@
 
@@ -54,8 +54,12 @@ bench: $(VENV)/.dev   ## speed of each hot path as a ratio against a plain refer
 	@$(BIN)/personare models fetch
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-docs: $(VENV)/.docs   ## the documentation as a web site in site/
-	@$(BIN)/mkdocs build --strict --quiet && echo "docs: site/index.html"
+# strict: a page outside the navigation, a dead link or a name without a docstring stops the build
+docs: $(VENV)/.docs   ## the documentation as a web site in site/: navigation, search, nothing fetched from elsewhere
+	@$(BIN)/python -m doctest docs/docstrings.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@if grep -rlE '<(script|img|iframe|link)[^>]* (src|href)="?(https?:)?//' site --include='*.html'; then echo "these pages fetch something from elsewhere"; exit 1; fi
+	@echo "docs: site/index.html"
 
 clean:                ## remove the environment and what the demo made (the cache folder stays)
 	rm -rf $(VENV) personare-demo site

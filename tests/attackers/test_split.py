@@ -9,7 +9,7 @@ from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import Backend
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import score_all
-from personare.attackers.split import Disguise, Heard, Lessons, Split
+from personare.attackers.split import Disguise, Heard, Split, TrainingVectors
 from personare.core.errors import LeakError
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
@@ -33,7 +33,7 @@ def _informed() -> Split:
 
 
 def test_an_honest_split_gives_lessons_of_other_speakers() -> None:
-    lessons = _informed().lessons()
+    lessons = _informed().training_vectors()
     assert lessons.names == ("x", "y", "z")
     np.testing.assert_array_equal(lessons.vectors, OTHERS.vectors)
     assert lessons.speaker.tolist() == [0] * 4 + [1] * 4 + [2] * 4
@@ -60,11 +60,11 @@ def test_training_on_an_enrolled_speaker_is_impossible() -> None:
 
 def test_lessons_cannot_be_made_by_hand() -> None:
     with pytest.raises(LeakError, match="taken from a Split"):
-        Lessons(TEST.vectors, np.zeros(len(TEST.ids), np.int64), ("a",), TEST.ids)
+        TrainingVectors(TEST.vectors, np.zeros(len(TEST.ids), np.int64), ("a",), TEST.ids)
 
 
 def test_a_fitted_backend_refuses_its_own_teachers() -> None:
-    fitted = Backend(iterations=2).fit(_informed().lessons())
+    fitted = Backend(iterations=2).fit(_informed().training_vectors())
     score_all(TEST, ENROLL, scorer=fitted)
     with pytest.raises(LeakError, match="3 trial speakers"):
         score_all(OTHERS, _some("enroll", "xyz"), scorer=fitted)
@@ -109,18 +109,18 @@ def test_speech_must_be_what_the_level_says(
 
 def test_original_training_speech_is_checked_as_well() -> None:
     parts = Heard(ENROLL), Heard(TEST, TWO), Heard(OTHERS, THREE)
-    assert Split(Knowledge.ALIGNED, *parts, Heard(OTHERS)).original_lessons().ids == OTHERS.ids
+    assert Split(Knowledge.ALIGNED, *parts, Heard(OTHERS)).original_training_vectors().ids == OTHERS.ids
     with pytest.raises(LeakError, match="first: 'a'"):
         Split(Knowledge.ALIGNED, *parts, Heard(_some("train", "ax")))
     with pytest.raises(LeakError, match="given as original is anonymized"):
         Split(Knowledge.ALIGNED, *parts, Heard(OTHERS, ONE))
     with pytest.raises(LeakError, match="no original training speech"):
-        Split(Knowledge.ALIGNED, *parts).original_lessons()
+        Split(Knowledge.ALIGNED, *parts).original_training_vectors()
 
 
 def test_an_attacker_without_training_has_no_lessons() -> None:
     with pytest.raises(LeakError, match="no training speech"):
-        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO)).lessons()
+        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO)).training_vectors()
 
 
 def test_none_of_several_disguises_may_be_the_trials() -> None:
@@ -134,14 +134,14 @@ def test_none_of_several_disguises_may_be_the_trials() -> None:
 def test_an_attack_is_called_by_what_its_ear_has_learnt() -> None:
     lazy, informed, semi = Knowledge.LAZY_INFORMED, Knowledge.INFORMED, Knowledge.SEMI_INFORMED
     parts = Heard(ENROLL, ONE), Heard(TEST, TWO)
-    Split(informed, *parts, ear=SystemIdentity("mcadams"))
-    Split(semi, *parts, ear=SystemIdentity("older"))
+    Split(informed, *parts, embedder_trained_on=SystemIdentity("mcadams"))
+    Split(semi, *parts, embedder_trained_on=SystemIdentity("older"))
     with pytest.raises(LeakError, match="learnt from speech hidden by 'mcadams': it is informed"):
-        Split(lazy, *parts, ear=SystemIdentity("mcadams"))
+        Split(lazy, *parts, embedder_trained_on=SystemIdentity("mcadams"))
     with pytest.raises(LeakError, match="the same system as the trials' \\('mcadams'\\), not 'older'"):
-        Split(informed, *parts, ear=SystemIdentity("older"))
+        Split(informed, *parts, embedder_trained_on=SystemIdentity("older"))
     with pytest.raises(LeakError, match="another system than"):
-        Split(semi, *parts, ear=SystemIdentity("mcadams"))
+        Split(semi, *parts, embedder_trained_on=SystemIdentity("mcadams"))
 
 
 def test_an_attacker_anonymizes_enrolment_by_the_very_system_of_the_trials() -> None:
@@ -155,7 +155,7 @@ def test_an_attacker_anonymizes_enrolment_by_the_very_system_of_the_trials() -> 
 
 
 def test_some_of_the_lessons_are_renumbered() -> None:
-    lessons = _informed().lessons()
+    lessons = _informed().training_vectors()
     part = lessons.of(np.array([0, 2]))
     assert part.names == ("x", "z") and part.ids == OTHERS.ids[:4] + OTHERS.ids[8:]
     assert part.speaker.tolist() == [0] * 4 + [1] * 4

@@ -44,7 +44,7 @@ def run(*words: object) -> str:
 
 def test_link_prints_the_curve_and_the_guesser(folder: Path) -> None:
     said = run("link", folder / "test.npz", folder / "enroll.parquet", "--lengths", "1,3", "--who", "2")
-    assert said.count("above guessing") == 4 and "5.00 %" in said and "3.33 %" in said
+    assert said.count("exposed") == 4 and "5.0 %" in said and "3.3 %" in said
     assert "L = 1, N = 30: greatest risk s" in said
 
 
@@ -77,7 +77,7 @@ def test_the_papers_sampling(folder: Path) -> None:
 def test_single_out_with_control_and_plot(folder: Path, tmp_path: Path) -> None:
     options = ["--lengths", "1", "--sizes", "10", "--predicates", "15", "--control", "--plot", tmp_path]
     said = run("single-out", folder / "enroll.parquet", folder / "test.npz", *options)
-    assert "above guessing" in said and "(control): the data add risk" in said
+    assert "exposed" in said and "(control): the data add risk" in said
     assert (tmp_path / "singling-out.png").read_bytes()[:4] == b"\x89PNG"
 
 

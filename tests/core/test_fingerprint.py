@@ -199,7 +199,7 @@ def test_fetched_models_count_by_their_pinned_hash(monkeypatch: pytest.MonkeyPat
     before = Fetching().fingerprint
     assert set(models_of(Fetching())) == {"swift-f0/model.onnx"}
     model = carriers.WEIGHTS["swift-f0"]
-    pinned = carriers.Weights(
+    pinned = carriers.PretrainedModel(
         model.name, model.what, model.licence, model.carrier, {"swift_f0/model.onnx": "0" * 64}, model.size_mb
     )
     monkeypatch.setitem(carriers.WEIGHTS, "swift-f0", pinned)

@@ -20,7 +20,7 @@ from personare.core.errors import CorpusError, MissingExtraError, OutputError, P
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Engine, Pool, shard_of
+from personare.engine import Engine, ProcessPool, Serial, shard_of
 from personare.pipeline.given import pair_given
 from personare.pipeline.jobs.anonymize import AnonymizeSummary, anonymize, private_folder
 from personare.pipeline.resolve import GivenFolder
@@ -78,7 +78,7 @@ def test_at_utterance_level_no_name_groups_a_speaker(small_corpus: Path, tmp_pat
 def test_the_same_key_gives_the_same_bytes_on_one_or_two_workers(small_corpus: Path, tmp_path: Path) -> None:
     key = tmp_path / "secret.key"
     run(small_corpus, tmp_path / "one", key_file=key)
-    run(small_corpus, tmp_path / "two", key_file=key, engine=Pool(2))
+    run(small_corpus, tmp_path / "two", key_file=key, engine=ProcessPool(2))
     assert content(tmp_path / "one") == content(tmp_path / "two")
     run(small_corpus, tmp_path / "three", key_file=tmp_path / "other.key")
     other = content(tmp_path / "three")
@@ -121,7 +121,7 @@ def test_shards_add_up_to_the_whole(small_corpus: Path, tmp_path: Path) -> None:
 
 def test_a_broken_file_is_a_row_and_the_rest_is_done(small_corpus: Path, tmp_path: Path) -> None:
     (small_corpus / "anna" / "anna-2.wav").write_bytes(b"RIFF not really")
-    summary = run(small_corpus, tmp_path / "out", engine=Pool(2))
+    summary = run(small_corpus, tmp_path / "out", engine=ProcessPool(2))
     assert (summary.done, summary.failed) == (15, 1)
     assert summary.failures[0][0] == "anna-2" and "not audio" in summary.failures[0][1]
     assert "anna-2\t" in (private_folder(tmp_path / "out") / "failures.tsv").read_text()

@@ -14,12 +14,12 @@ import yaml
 import personare as pn
 from personare.attackers.attack import Attack, Attacker, attack
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.trained import speaker_tokens
 from personare.core.embedding_files import read_embeddings
 from personare.core.errors import PersonareError
+from personare.core.speakers import speaker_tokens
 from personare.core.tables import Corpus
 from personare.pipeline.graph import Graph
-from personare.pipeline.resolve import key_of, key_token
+from personare.pipeline.resolve import key_of
 from personare.pipeline.run import read_corpora
 from personare.pipeline.speech import FileDigests, with_digests
 from personare.pipeline.stages.anonymize import AnonymizeJob
@@ -27,12 +27,13 @@ from personare.pipeline.stages.embed import EmbedJob
 from personare.pipeline.stages.measure import AttackSources, VectorSource
 from personare.pipeline.store import Store
 from personare.pipeline.study import Study, read_study
+from personare.pipeline.system import System, key_token
 from personare.reports.run import read_run
 from pipeline.blends import command, noted, write_blends
 from pipeline.tiny import write_ear
 
 ALPHA = [0.6, 0.9]
-SYSTEM = f"mcadams (alpha = {ALPHA})"
+SYSTEM = System("mcadams", {"alpha": ALPHA}).present_identity
 DRAWS = 3
 
 
@@ -114,7 +115,7 @@ def test_every_level_has_the_speech_it_may_have(graph: Graph) -> None:
         assert systems <= {SYSTEM}
         if has.training is not None:
             assert has.training.disguise is not None
-            learnt = "mcadams (alpha = 0.8)" if level is Knowledge.SEMI_INFORMED else SYSTEM
+            learnt = System("mcadams", {"alpha": 0.8}).present_identity if level is Knowledge.SEMI_INFORMED else SYSTEM
             assert has.training.disguise[0] == learnt
 
 
@@ -138,7 +139,7 @@ def test_an_attacker_learns_from_a_new_pseudo_speaker_for_every_utterance(graph:
 def _level_of(source: VectorSource) -> str:
     """How many pseudo-speakers a speaker has in this speech."""
     assert isinstance(source.job, EmbedJob) and isinstance(source.job.anonymized, AnonymizeJob)
-    return source.job.anonymized.recipe.level
+    return source.job.anonymized.system.level
 
 
 def test_several_draws_are_enrolled_as_the_mean_of_their_directions(graph: Graph, place: Path) -> None:
@@ -190,7 +191,8 @@ def test_an_embedder_that_knows_the_attacked_is_refused(place: Path) -> None:
 
 def test_an_embedder_that_learnt_from_anonymized_speech_makes_its_attacker_informed(place: Path) -> None:
     """It needs no other training speech then, and nobody may call it ignorant."""
-    taught = f"trained:{noted(place / 'ear.onnx', place / 'taught.onnx', system=SYSTEM)}"
+    notes = {"system": SYSTEM.fingerprint, "system_name": SYSTEM.name}
+    taught = f"trained:{noted(place / 'ear.onnx', place / 'taught.onnx', **notes)}"
     pn.anonymize_corpus(place / "corpus", place / "owners", parameters={"alpha": ALPHA}, names="keep")
     attacked = Corpus(pn.read_corpus(place / "corpus").frame.filter(pl.col("part") != "train"))
     result = pn.evaluate(attacked, place / "owners", embedder=taught, utterances_per_trial=[1])

@@ -12,7 +12,7 @@ from personare.engine import Serial
 from personare.pipeline.check import check_study
 from personare.pipeline.run import run_study
 from personare.pipeline.study import read_study
-from personare.reports.blocks import Points
+from personare.reports.blocks import BulletList
 from personare.reports.report import page_of_run
 from personare.reports.run import read_run
 from pipeline.tiny import write_study
@@ -47,5 +47,5 @@ def test_what_was_left_out_is_told_in_the_run_and_in_its_report(
     assert any("populations: a forecast needs at least 20" in line for line in lines)
     page = page_of_run(read_run(tmp_path / "run"))
     failures = next(s for s in page.sections if s.name == "failures")
-    told = next(block.items for block in failures.blocks if isinstance(block, Points))
+    told = next(block.sentences for block in failures.blocks if isinstance(block, BulletList))
     assert [note for note in told if "left out" in note] == left, "nothing in these notes names anybody"

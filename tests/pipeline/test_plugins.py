@@ -14,7 +14,7 @@ from personare.core.audio import quantize
 from personare.core.catalog import Catalog
 from personare.core.errors import ConfigError, UnknownNameError
 from personare.corpora import read_corpus
-from personare.engine import Here, Pool
+from personare.engine import ProcessPool, Serial
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.system import System
 
@@ -133,7 +133,7 @@ def test_workers_know_the_methods_of_this_program(here: Path, small_corpus: Path
     ANONYMIZERS.register("quieter", Quieter)
     parameters = {"steps": [{"name": "quieter", "parameters": {"factor": 0.4}}]} if method == "chain" else {}
     system, corpus = System(method, parameters), read_corpus(small_corpus).corpus
-    for name, engine in (("one", Here()), ("two", Pool(2))):
+    for name, engine in (("one", Serial()), ("two", ProcessPool(2))):
         done = anonymize(corpus, tmp_path / name, system, engine=engine, key_file=tmp_path / "key")
         assert (done.done, done.failures) == (16, ())
     one, two = (
@@ -148,7 +148,7 @@ from pathlib import Path
 
 from personare.anonymizers import ANONYMIZERS
 from personare.corpora import read_corpus
-from personare.engine import Pool
+from personare.engine import ProcessPool
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.system import System
 
@@ -164,7 +164,12 @@ class Mine:
 def main():
     ANONYMIZERS.register("mine", Mine)
     done = anonymize(read_corpus(Path("original")).corpus, Path("out"), System("mine"), engine=Pool(2))
-    print(done.done, done.failures)
+    there = [result.value for result in ProcessPool(2).map(identity, [System("mine")])]
+    print(done.done, done.failures, there == [System("mine").fingerprint])
+
+
+def identity(system):
+    return system.fingerprint
 
 
 if __name__ == "__main__":
@@ -175,7 +180,7 @@ if __name__ == "__main__":
 def test_workers_know_the_classes_of_a_script(small_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stdout == "16 ()\n", done.stderr
+    assert done.stdout == "16 () True\n", done.stderr
 
 
 def test_a_class_typed_at_a_prompt_cannot_go_to_workers_and_says_what_to_do(small_corpus: Path, tmp_path: Path) -> None:
@@ -183,9 +188,9 @@ def test_a_class_typed_at_a_prompt_cannot_go_to_workers_and_says_what_to_do(smal
     last = done.stderr.splitlines()[-1]
     assert "'Mine' was typed at a prompt or in a notebook, where worker processes cannot find it" in last
     assert "put it into a file and import it from there, or work in one process" in last
-    alone = SCRIPT.replace("import Pool", "import Here as Pool").replace("Pool(2)", "Pool()")
+    alone = SCRIPT.replace("import ProcessPool", "import Serial as Pool").replace("Pool(2)", "Pool()")
     done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stdout == "16 ()\n", done.stderr
+    assert done.stdout == "16 () True\n", done.stderr
 
 
 def test_every_command_takes_a_module_of_the_folder_it_is_started_in(here: Path, small_corpus: Path) -> None:

@@ -61,9 +61,12 @@ def test_the_folder_holds_what_the_contract_names(ran: Ran) -> None:
     assert set(frame["metric"]) == {"eer", "linkability", "stoi"} and set(frame["metric"]) <= set(CARDS)
     told = json.loads((folder / "findings.json").read_text())
     assert told["study"] == "A tiny study" and len(told["findings"]) == len(frame) == len(ran.outcome.findings)
-    assert {"seed", "models", "libraries", "python", "ears"} <= set(
-        json.loads((folder / "environment.json").read_text())
-    )
+    environment = json.loads((folder / "environment.json").read_text())
+    assert {"seed", "models", "libraries", "python", "methods", "embedders", "scorers", "listeners"} <= set(environment)
+    for family in ("methods", "embedders", "scorers", "listeners"):
+        assert environment[family], family
+        for described in environment[family].values():
+            assert described["description"] and described["fingerprint"] and "paper" in described
     assert (folder / "failures.tsv").read_text() == "stage\titem\twhy\n"
     for entry in json.loads((folder / "artefacts.json").read_text()):
         path = folder / entry["file"]

@@ -9,20 +9,19 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from personare.pipeline.old_evaluate import read_pair
 
+import personare as pn
 from personare.anonymizers import ANONYMIZERS
 from personare.anonymizers.signal.mcadams import McAdams
 from personare.attackers.knowledge import Knowledge
-from personare.core.errors import OutputError
+from personare.core.errors import OutputError, StudyError
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Here
-from personare.pipeline import old_knowledge
-from personare.pipeline.graph import _same_system
+from personare.engine import Serial
+from personare.pipeline.builtin import GivenSpeechChoice
 from personare.pipeline.jobs.anonymize import AnonymizeSummary, anonymize, private_folder
-from personare.pipeline.resolve import hiding_of
+from personare.pipeline.resolve import resolve_anonymizer
 from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.system import System, read_system
 
@@ -58,7 +57,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def key(system: System) -> str:
-    frame = pl.DataFrame({"utterance": ["u"], "speaker": ["s"], "audio": ["u.wav"], "mark": ["m"]})
+    frame = pl.DataFrame({"utterance": ["u"], "speaker": ["s"], "audio": ["u.wav"], "digest": ["m"]})
     return AnonymizeJob("anonymize", frame, system, Key.from_seed(1)).stage.key
 
 
@@ -78,11 +77,13 @@ def test_a_system_is_one_however_it_is_typed(typed: dict[str, object]) -> None:
     assert key(one) == key(other)
     named = System("personare.anonymizers.signal.mcadams:McAdams", typed)
     assert named.fingerprint == one.fingerprint
-    a, b = (hiding_of("a", {"method": s.method, **s.parameters}, Path()) for s in (one, other))
-    assert _same_system(a, b)
-    assert a.identity == b.identity
-    assert not _same_system(a, hiding_of("c", {"method": "mcadams", "alpha": 0.7}, Path()))
-    assert not _same_system(a, hiding_of("original", {}, Path()))
+    a, b = (resolve_anonymizer("a", {"method": s.method, **s.parameters}, Path()) for s in (one, other))
+    assert a.owner_identity == b.owner_identity == a.present_identity
+    other_alpha = resolve_anonymizer("c", {"method": "mcadams", "alpha": 0.7}, Path())
+    assert a.owner_identity not in (
+        other_alpha.owner_identity,
+        resolve_anonymizer("original", {}, Path()).owner_identity,
+    )
 
 
 def test_the_level_is_no_part_of_the_system_but_of_the_stage() -> None:
@@ -130,7 +131,7 @@ def test_a_system_is_built_once_and_survives_a_journey() -> None:
 
 
 def run(source: Path, target: Path, system: System) -> AnonymizeSummary:
-    return anonymize(read_corpus(source).corpus, target, system, engine=Here())
+    return anonymize(read_corpus(source).corpus, target, system, engine=Serial())
 
 
 def audio(folder: Path) -> dict[str, bytes]:
@@ -198,11 +199,14 @@ def test_an_attacker_with_another_version_than_the_folders_is_refused(
 ) -> None:
     run(small_corpus, tmp_path / "out", System("mcadams", {"alpha": [0.5, 0.9]}))
     monkeypatch.setattr(McAdams, "VERSION", McAdams.VERSION + 1)
-    pairs, system, _ = read_pair(small_corpus, tmp_path / "out", None)
-    listening = old_knowledge.plan(pairs, [Knowledge.LAZY_INFORMED], system=system, embedder="ge2e", disguises=1)
-    trial, own = listening.disguises["trial anonymized"], listening.disguises["enrolment anonymized 1"]
-    assert trial is not None and own is not None
-    assert trial.system != own.system, "the folder's version and the attacker's are two systems"
+    given = resolve_anonymizer("given", {"given": str(tmp_path / "out")}, Path())
+    assert given.owner_identity != given.present_identity, "the folder's version and the attacker's are two systems"
+    assert "another version than the one here" in given.unlike_owner()
+    speech = GivenSpeechChoice(small_corpus, tmp_path / "out")
+    assert "another version than the one here" in speech.cannot(Knowledge.LAZY_INFORMED, "ge2e")
+    assert speech.cannot(Knowledge.IGNORANT, "ge2e") == ""
+    with pytest.raises(StudyError, match="another version than the one here"):
+        pn.evaluate(small_corpus, tmp_path / "out", attackers=["lazy-informed"], embedder="ge2e")
 
 
 def test_a_corpus_gives_its_utterances(small_corpus: Path) -> None:

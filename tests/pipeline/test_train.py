@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import personare as pn
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Corpus
 from personare.engine import engine_for
 from personare.pipeline.jobs.anonymize import anonymize
@@ -30,7 +31,7 @@ def _some(shared: Path, part: str, *, speakers: int, each: int) -> Corpus:
     return Corpus(frame.group_by("speaker", maintain_order=True).head(each))
 
 
-def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: str | None) -> str:
+def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: SystemIdentity | None) -> str:
     small = shipped("xvector")
     settings = dataclasses.replace(small, plan=dataclasses.replace(small.plan, steps=STEPS, patience=0))
     run = open_run(corpus, settings, attacked=attacked)
@@ -73,4 +74,4 @@ def test_an_anonymized_folder_says_which_system_made_it(small_corpus: Path, tmp_
     assert system_of(small_corpus) is None and system_of(small_corpus / "manifest.parquet") is None
     anonymize(Corpus.load(small_corpus / "manifest.parquet"), tmp_path / "hidden", RECIPE, engine=engine_for(1))
     own = dataclasses.replace(RECIPE, level="utterance")
-    assert system_of(tmp_path / "hidden") == own.system == "mcadams (alpha = [0.5, 0.9])"
+    assert system_of(tmp_path / "hidden") == own.identity and own.name == "mcadams (alpha = [0.5, 0.9])"

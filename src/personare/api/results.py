@@ -71,24 +71,21 @@ class Findings(Sequence[Finding]):
 
         return findings_frame(self.findings)
 
-    def table(self) -> tuple[Sequence[str], list[list[str]]]:
-        """Lay out the headline numbers: the head, and the rows."""
-        from personare.pipeline.summary import summary_rows
+    def tables(self) -> list[tuple[Sequence[str], list[list[str]]]]:
+        """Lay out the headline numbers, each table as its head and rows: every attacker, then all other metrics."""
+        from personare.reports.summary import other_rows, summary_rows
 
-        return summary_rows(self.findings)
+        return [(head, rows) for head, rows in (summary_rows(self.findings), other_rows(self.findings)) if rows]
 
     def __str__(self) -> str:
-        head, rows = self.table()
-        return plain_table(head, rows) if rows else "nothing was measured"
+        tables = [plain_table([" ".join(name.split()) for name in head], rows) for head, rows in self.tables()]
+        return "\n\n".join(tables) or "nothing was measured"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} findings)"
 
     def _repr_html_(self) -> str:
-        head, rows = self.table()
-        cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
-        top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-        return f"<table><tr>{top}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        return "".join(_html_table(head, rows) for head, rows in self.tables())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,6 +107,11 @@ class Results(Findings):
     executed: int = 0
     keeps: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain values."""
+        failures = [{"stage": stage, "item": item, "why": why} for stage, item, why in self.failures]
+        return {"findings": self.to_dict(), "failures": failures, "notes": list(self.notes)}
+
     @property
     def title(self) -> str:
         """Say in one line what was compared."""
@@ -120,17 +122,20 @@ class Results(Findings):
 
     @property
     def verdict(self) -> str:
-        """Sum up every anonymizer in one sentence each, by the strongest attack made."""
-        from personare.reports.sections.verdict import headlines
+        """Sum up every anonymizer in one sentence each, over all attackers and privacy metrics."""
+        from personare.reports.verdicts import method_verdicts
 
-        return " ".join(headlines(self.findings))
+        return " ".join(statement.sentence for statement in method_verdicts(self.findings))
 
     def report(self, folder: str | Path | None = None, *, names: bool = False, sounds: bool = False) -> Path:
-        """Write the report (a page, Markdown, LaTeX, CSV, JSON, pictures); give the page's path."""
+        """Write the report (a page, Markdown, LaTeX, CSV, JSON, figures); give the page's path.
+
+        People are numbers unless ``names``; ``sounds`` puts original speech and its text beside the anonymized.
+        """
         from personare.reports.report import write_run_report
 
         place = None if folder is None else Path(folder)
-        return write_run_report(self.folder, out=place, names=names, sounds=sounds)[0]
+        return write_run_report(self.folder, out=place, names=names, sounds="original" if sounds else "anonymized")[0]
 
     def exposed(self, most: int = 5) -> dict[str, list[tuple[str, float]]]:
         """Name, for each attacker, the speakers who are linked most often, at the smallest L."""
@@ -190,6 +195,12 @@ class AnonymizedCorpus:
 
     def __str__(self) -> str:
         return f"{self.method} -> {self.folder}\n{plain_table(*self.rows())}"
+
+
+def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+    top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+    return f"<table><tr>{top}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

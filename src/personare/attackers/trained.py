@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class TrainedEmbedder:
     path : the ONNX file.
     threads : processor threads of one call; more processes are faster than more threads.
     """
+
+    paper: ClassVar[str] = ""
 
     path: Path
     threads: int = 1

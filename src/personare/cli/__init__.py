@@ -16,7 +16,7 @@ from personare.core.errors import PersonareError, StudyError
 app = typer.Typer(
     name="personare",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,  # bash, zsh, fish and PowerShell: personare --install-completion
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",

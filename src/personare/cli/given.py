@@ -37,7 +37,7 @@ def run_folder(anonymized: Path, name: str) -> Path:
 
 def parse_lengths(text: str) -> list[int]:
     """Read ``1,3,30``."""
-    from personare.cli.number_lists import whole_numbers
+    from personare.core.text import whole_numbers
 
     return whole_numbers(text, "--lengths")
 
@@ -58,7 +58,7 @@ def watched(work: Any, **how: Any) -> Results:
 def tell(result: Results, title: str) -> None:
     """Print what failed, the table and the notes."""
     show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
-    head, rows = result.table()
-    show.table(title, head, rows)
+    for place, (head, rows) in enumerate(result.tables()):
+        show.table(title if place == 0 else "What else was measured", head, rows)
     for note in result.notes:
         typer.echo(note)

@@ -57,7 +57,7 @@ def link(
 
         personare link anon.scp enroll.scp --lengths 1,3 --population 1e6,1e9 --plot curves/
     """
-    from personare.cli.number_lists import whole_numbers
+    from personare.core.text import whole_numbers
     from personare.pipeline.curves import link_curves
 
     found = link_curves(
@@ -101,7 +101,7 @@ def single_out(
 
         personare single-out enroll.scp anon.scp --lengths 1,3 --control --plot curves/
     """
-    from personare.cli.number_lists import whole_numbers
+    from personare.core.text import whole_numbers
     from personare.pipeline.curves import single_out_curves
 
     found = single_out_curves(
@@ -165,7 +165,7 @@ def _show(found: RiskCurves, title: str, *, who: int, as_json: bool, plot: Path 
             typer.echo(line)
     if plot is not None:
         from personare.metrics.privacy.singling_chance import TRIVIAL
-        from personare.reports.embedding_plots import save_curves
+        from personare.reports.risk_curves import save_curves
 
         path = plot / f"{title.replace(' ', '-')}.png"
         save_curves(found.findings, path, title=title.capitalize(), paper_chance=TRIVIAL if "out" in title else None)

@@ -36,7 +36,11 @@ def methods(
     cls = ANONYMIZERS.load(name)
     typer.echo(inspect.getdoc(cls) or name)
     shown = [
-        [f.name, str(f.type), "" if f.default is dataclasses.MISSING else str(f.default)]
+        [
+            f.name,
+            f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type)),
+            "" if f.default is dataclasses.MISSING else str(f.default),
+        ]
         for f in dataclasses.fields(cls)
         if f.init
     ]

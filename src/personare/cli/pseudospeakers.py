@@ -66,8 +66,8 @@ def compare(
     names = only or PSEUDOSPEAKERS.names()
     rows = []
     with show.progress("comparing", len(names)) as tick:
-        for found in comparison.compare(pool, originals, key=key, names=names, settings=settings):
-            rows.append(found)
+        for row in comparison.compare(pool, originals, key=key, names=names, settings=settings):
+            rows.append(row)
             tick(1)
     _print(
         rows,

@@ -169,8 +169,11 @@ def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int
 
 def _tell(result: Results) -> None:
     """Print what was found, what failed and whether the bounds are kept."""
-    head, rows = result.table()
-    show.table(f"{len(result)} findings -> {result.folder}", head, rows)
+    for place, (head, rows) in enumerate(result.tables()):
+        title = f"{len(result)} findings -> {result.folder}" if place == 0 else "What else was measured"
+        show.table(title, head, rows)
+    if result.verdict:
+        typer.echo(result.verdict)
     show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
     for note in result.notes:
         sys.stderr.write(f"note: {note}\n")

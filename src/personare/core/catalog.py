@@ -92,13 +92,13 @@ class Catalog:
         targets = {**self._plugins(), **self.builtin}
         return next((name for name, target in targets.items() if target == place), place)
 
-    def _checked(self, found: object, label: str) -> type:
-        if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
+    def _checked(self, cls: object, label: str) -> type:
+        if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
             raise ConfigError(f"{label} is not a dataclass; write @dataclass(frozen=True) before a class")
         for method, call in self.needs.items():
-            if not any(method in vars(base) for base in found.__mro__):
+            if not any(method in vars(base) for base in cls.__mro__):
                 raise ConfigError(f"{label} has no {method}; give it {call}")
-        return found
+        return cls
 
     def _plugins(self) -> dict[str, str]:
         return {point.name: point.value for point in metadata.entry_points(group=f"personare.{self.kind}s")}

@@ -52,8 +52,8 @@ def file_digest(path: Path) -> str:
 
 def file_state(path: Path) -> tuple[int, int]:
     """Size in bytes and time of change in nanoseconds: while both stay, the bytes are taken to be the same."""
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    state = path.stat()
+    return state.st_size, state.st_mtime_ns
 
 
 @functools.lru_cache(maxsize=4096)

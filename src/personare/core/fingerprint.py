@@ -78,10 +78,10 @@ def fingerprint(obj: object) -> str:
 
 def models_of(obj: object) -> dict[str, str]:
     """Give the SHA-256 of every model file an object uses, of its parts too: shipped with it, or fetched."""
-    found: dict[str, str] = {}
+    models: dict[str, str] = {}
     for part in (obj, *_parts(obj)):
-        found.update(_own_models(type(part)))
-    return found
+        models.update(_own_models(type(part)))
+    return models
 
 
 def _described(obj: object) -> dict[str, Any]:
@@ -140,13 +140,13 @@ def _own_models(cls: type) -> dict[str, str]:
 
 def _parts(obj: object) -> list[object]:
     """The dataclasses inside a dataclass, however deep."""
-    found: list[object] = []
+    parts: list[object] = []
     for value in _values(obj):
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            found += [value, *_parts(value)]
+            parts += [value, *_parts(value)]
         elif isinstance(value, Mapping | list | tuple):
-            found += _parts(value)
-    return found
+            parts += _parts(value)
+    return parts
 
 
 def _values(obj: object) -> list[object]:

@@ -46,6 +46,10 @@ class Ctc(Recognizer):
     normalizer : how texts are made comparable before letters are counted.
     """
 
+    paper: ClassVar[str] = (
+        "Graves et al., Connectionist temporal classification, 2006; "
+        "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 4.1.4"
+    )
     gives: ClassVar[tuple[str, ...]] = ("cer",)
     argument: ClassVar[str | None] = "folder"
     trainable: ClassVar[bool] = True

@@ -58,6 +58,7 @@ class Dnsmos(Listener):
     threads : processor threads the model may use.
     """
 
+    paper: ClassVar[str] = "Reddy et al., DNSMOS P.835, 2022"
     gives: ClassVar[tuple[str, ...]] = tuple(SCORES)
     requires = Requirements("the listener 'dnsmos'", {"speechmos": "quality"})
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class Moonshine(Recognizer):
     normalizer : how texts are made comparable before words are counted.
     """
 
+    paper: ClassVar[str] = (
+        "Jeffries et al., Moonshine: speech recognition for live transcription and voice commands, 2024"
+    )
     requires = Requirements("the listener 'moonshine'", {"jiwer": "asr"}, models=("moonshine",))
 
     tokens_per_s: float = 6.5

@@ -23,6 +23,7 @@ SHORTEST_S = 0.25
 class Pesq(PairScore):
     """Judge quality: a batch of (original, anonymized) in, one number each out; what PESQ cannot judge is an error."""
 
+    paper: ClassVar[str] = "ITU-T Recommendation P.862.2, 2007"
     gives: ClassVar[tuple[str, ...]] = ("pesq",)
     requires = Requirements("the listener 'pesq'", {"pesq": "quality"})
     fingerprint = "pesq-wb"

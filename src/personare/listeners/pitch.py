@@ -87,6 +87,7 @@ class WorldPitch(PitchTracker):
     step_s : time from frame to frame; frame i lies at i * step_s, whatever the sample rate.
     """
 
+    paper: ClassVar[str] = "Morise et al., WORLD, 2016"
     requires = Requirements("the listener 'pitch'", {"pyworld": "pitch"})
 
     method: Literal["dio", "harvest"] = "dio"

@@ -29,6 +29,9 @@ SHORTEST_S = 0.4
 class Stoi(PairScore):
     """Judge intelligibility: a batch of (original, anonymized) in, one number each out."""
 
+    paper: ClassVar[str] = (
+        "Taal et al., An algorithm for intelligibility prediction of time-frequency weighted noisy speech, 2011"
+    )
     gives: ClassVar[tuple[str, ...]] = ("stoi",)
     extended: ClassVar[bool] = False
     requires = Requirements("the listener 'stoi'", {"pystoi": "quality"})
@@ -67,6 +70,10 @@ def _fixed_noise() -> Iterator[None]:
 class Estoi(Stoi):
     """STOI over bands as well."""
 
+    paper: ClassVar[str] = (
+        "Jensen, Taal, An algorithm for predicting the intelligibility of speech masked by modulated "
+        "noise maskers, 2016"
+    )
     gives: ClassVar[tuple[str, ...]] = ("estoi",)
     extended: ClassVar[bool] = True
     requires = Requirements("the listener 'estoi'", {"pystoi": "quality"})

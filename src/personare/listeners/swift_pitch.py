@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class SwiftPitch(PitchTracker):
     threads : processor threads the model may use.
     """
 
+    paper: ClassVar[str] = "Nieradzik, SwiftF0: fast and accurate monophonic pitch detection, 2025"
     requires = Requirements("the listener 'pitch-swift'", models=("swift-f0",))
 
     lowest_hz: float = 75.0

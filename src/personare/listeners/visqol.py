@@ -26,6 +26,7 @@ SHORTEST_S = 1.0
 class Visqol(PairScore):
     """Judge quality: a batch of (original, anonymized) in, one opinion score each out."""
 
+    paper: ClassVar[str] = "Chinen et al., ViSQOL v3, 2020"
     gives: ClassVar[tuple[str, ...]] = ("visqol",)
     requires = Requirements("the listener 'visqol'", {"visqol": "quality"})
     fingerprint = "visqol-speech-polynomial"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
@@ -39,6 +39,7 @@ class Whisper(Recognizer):
     normalizer : how texts are made comparable before words are counted.
     """
 
+    paper: ClassVar[str] = "Radford et al., Robust speech recognition via large-scale weak supervision, 2022"
     requires = Requirements("the listener 'whisper'", {"jiwer": "asr", "faster_whisper": "asr"}, models=("whisper",))
 
     tokens_per_s: float = 6.5

@@ -1,16 +1,57 @@
 """Pure numbers: privacy and utility, arrays in, Estimates out; no files, models or plots.
 
-``CARDS`` names every metric that can reach a report and where its card lives; ``card`` and ``cards`` import them only
-when asked for.
+``from personare import metrics`` gives every metric as one call: ``metrics.eer(target_scores, nontarget_scores)``.
+The functions are imported when they are first used. ``CARDS`` names every metric that can reach a report and where its
+card lives; ``card`` and ``cards`` import them only when asked for.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from personare.core.errors import MetricError, UnknownNameError, did_you_mean
 from personare.core.findings import MetricCard
+
+if TYPE_CHECKING:
+    from personare.metrics.intervals import wilson as wilson
+    from personare.metrics.scores import cllr as cllr
+    from personare.metrics.scores import d_ece as d_ece
+    from personare.metrics.scores import dsys as dsys
+    from personare.metrics.scores import eer as eer
+    from personare.metrics.scores import log10_l as log10_l
+    from personare.metrics.scores import min_cllr as min_cllr
+    from personare.metrics.scores import min_dcf as min_dcf
+    from personare.metrics.scores import zebra_tag as zebra_tag
+    from personare.metrics.utterances import ccc as ccc
+    from personare.metrics.utterances import cer as cer
+    from personare.metrics.utterances import f0_spearman as f0_spearman
+    from personare.metrics.utterances import pitch_correlation as pitch_correlation
+    from personare.metrics.utterances import uar as uar
+    from personare.metrics.utterances import voicing_error as voicing_error
+    from personare.metrics.utterances import wer as wer
+    from personare.metrics.voices import deid as deid
+    from personare.metrics.voices import g_vd as g_vd
+    from personare.metrics.voices import linkability as linkability
+    from personare.metrics.voices import population_linkability as population_linkability
+    from personare.metrics.voices import ranks as ranks
+    from personare.metrics.voices import singling_out as singling_out
+
+FUNCTIONS: Mapping[str, str] = {
+    "wilson": "personare.metrics.intervals",
+    **dict.fromkeys(
+        ("eer", "cllr", "min_cllr", "min_dcf", "d_ece", "log10_l", "zebra_tag", "dsys"), "personare.metrics.scores"
+    ),
+    **dict.fromkeys(
+        ("linkability", "population_linkability", "singling_out", "ranks", "deid", "g_vd"), "personare.metrics.voices"
+    ),
+    **dict.fromkeys(
+        ("wer", "cer", "ccc", "uar", "f0_spearman", "pitch_correlation", "voicing_error"),
+        "personare.metrics.utterances",
+    ),
+}
+"""Every metric as one call, and the file it lives in."""
 
 CARDS: Mapping[str, str] = {
     # detection: can the attacker tell "same speaker" from "another speaker"?
@@ -77,3 +118,13 @@ def card(name: str) -> MetricCard:
 def cards() -> list[MetricCard]:
     """Import every card, in the order of the table."""
     return [card(name) for name in CARDS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in FUNCTIONS:
+        return getattr(importlib.import_module(FUNCTIONS[name]), name)
+    raise AttributeError(f"module 'personare.metrics' has no attribute '{name}'; {did_you_mean(name, FUNCTIONS)}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*FUNCTIONS, *globals()])

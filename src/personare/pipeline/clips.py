@@ -1,4 +1,7 @@
-"""Sounds for the report: a few trial utterances, original and hidden by each method, as 16-bit WAV files."""
+"""Sounds of a run: a few trial utterances, original and anonymized by each method, as 16-bit WAV files.
+
+Original speech and its text stay in the run folder, which is private; a report shows them only where its maker asks.
+"""
 
 from __future__ import annotations
 

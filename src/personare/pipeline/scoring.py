@@ -13,11 +13,11 @@ from personare.core.errors import MetricError
 from personare.core.seeding import Key, rng_for
 from personare.corpora.score_files import FileScores, read_scores
 from personare.metrics.privacy.chance import Identities
+from personare.metrics.privacy.redraws import trial_groups
 from personare.metrics.privacy.summary import ScoreSummary, score_summary
 from personare.metrics.privacy.zebra import tag
 from personare.reports.score_plots import ScorePicture, score_picture
 
-GROUPS = 500
 NO_SPEAKERS = "no speakers in this file: intervals redraw trials, and are too narrow where a speaker has several trials"
 ENROLLED_REDRAWN = "this file does not tell who speaks in every recording: intervals redraw the enrolled speakers"
 
@@ -80,9 +80,9 @@ def score_file(path: Path, *, key: Path | None, seed: int, resamples: int, dcf_p
 
 
 def _by_trial(scores: FileScores, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
-    """Redraw trials instead of speakers, in at most 500 random groups so that millions of trials stay quick."""
+    """Redraw trials instead of speakers."""
     trials = len(scores.targets) + len(scores.nontargets)
-    groups = [rng.permutation(np.arange(len(s)) % min(GROUPS, trials)) for s in (scores.targets, scores.nontargets)]
+    groups = trial_groups(scores.targets, scores.nontargets, rng=rng)
     found = score_summary(
         scores.targets,
         scores.nontargets,

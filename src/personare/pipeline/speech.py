@@ -45,6 +45,7 @@ class StudyCorpus:
     problems, notes : what stops a study, and what a reader must know.
     swapped : whether Singling Out enrols the trial set and tests the enrolment set (sets A and B).
     sampled : whether a few utterances stand for the corpus: everything is asked of them, though they are too few.
+    path, train_path : where it lies, and the corpus that is learnt from, where that is another one.
     """
 
     label: str
@@ -57,6 +58,7 @@ class StudyCorpus:
     swapped: bool = field(default=False)
     path: Path | None = None
     sampled: bool = False
+    train_path: Path | None = None
 
     def of(self, role: str) -> pl.DataFrame:
         """Give the utterances of one role."""
@@ -84,7 +86,8 @@ class StudyCorpus:
 
     def attribute(self, name: str) -> Attribute:
         """Give an attribute of every speaker: a column of the corpus, or of the speakers.tsv beside it."""
-        return attribute_of(name, (self.path or self.folder or Path(), Corpus(self.frame)))
+        places = [self.path or self.folder or Path(), *([] if self.train_path is None else [self.train_path])]
+        return attribute_of(name, *((place, Corpus(self.frame)) for place in places))
 
 
 def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[str] | None = None) -> StudyCorpus:
@@ -118,7 +121,18 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
     frame, more = _learnt_from(frame, choice)
     notes += more
     swapped = choice.split == "sets"
-    return StudyCorpus(label, frame, trials, wanted, folder, problems, tuple(notes), swapped=swapped, path=choice.path)
+    return StudyCorpus(
+        label,
+        frame,
+        trials,
+        wanted,
+        folder,
+        problems,
+        tuple(notes),
+        swapped=swapped,
+        path=choice.path,
+        train_path=choice.train_path,
+    )
 
 
 def _attacked_only(

@@ -52,6 +52,9 @@ class AdversarialAutoencoder(PseudoSpeakerGenerator[AutoencoderState]):
     epochs : how often all vectors are seen.
     """
 
+    paper: ClassVar[str] = (
+        "Espinoza-Cuadros et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (S1, S2)"
+    )
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "s1c1"
     state_type: ClassVar[type] = AutoencoderState

@@ -43,6 +43,7 @@ class FarthestMean(PerGender[CandidateVectors]):
     distance : ``cosine``, or ``scorer`` for a scorer given to ``fit`` (such as a PLDA).
     """
 
+    paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "b1"
     state_type: ClassVar[type] = CandidateVectors

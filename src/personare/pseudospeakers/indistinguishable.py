@@ -37,6 +37,7 @@ class Indistinguishable(PerGender[CandidateVectors]):
     mix : how many vectors of the pool each is blended of; 1 takes the pool itself, that is real people.
     """
 
+    paper: ClassVar[str] = "Han et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (K2)"
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "k2"
     state_type: ClassVar[type] = CandidateVectors

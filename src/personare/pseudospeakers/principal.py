@@ -50,6 +50,9 @@ class PrincipalMixture(PerGender[PrincipalState]):
     components : Gaussians of the mixture, for each gender.
     """
 
+    paper: ClassVar[str] = (
+        "Turner et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (O1)"
+    )
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "o1"
     state_type: ClassVar[type] = PrincipalState

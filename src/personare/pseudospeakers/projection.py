@@ -77,6 +77,7 @@ class ProjectedMixture(PerGender[ProjectedState]):
     widest : largest share of the dimensions that a projection may keep.
     """
 
+    paper: ClassVar[str] = "Wang et al., RP + GMM, 2026"
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "rp_gmm"
     state_type: ClassVar[type] = ProjectedState

@@ -58,6 +58,9 @@ class SplitRegression(PerGender[RegressionState]):
     neighbours : vectors averaged by each model of the varying part.
     """
 
+    paper: ClassVar[str] = (
+        "Mawalim et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (A1)"
+    )
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "a1"
     state_type: ClassVar[type] = RegressionState

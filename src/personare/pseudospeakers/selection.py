@@ -59,6 +59,7 @@ class PoolSize:
 class Copy(PerGender[PoolSize]):
     """The speaker's own vector, unchanged (M1c2): hides nothing, shows what synthesis alone does."""
 
+    paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (M1c2)"
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "copy"
     state_type: ClassVar[type] = PoolSize
@@ -92,6 +93,7 @@ class Random(PerGender[CandidateVectors]):
     mix : how many vectors of the pool are blended; 1 hands out real people.
     """
 
+    paper: ClassVar[str] = ""
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "random"
     state_type: ClassVar[type] = CandidateVectors
@@ -126,6 +128,7 @@ class Keyed(PerGender[CandidateVectors]):
     mix : how many vectors of the pool each is blended of; 1 hands out real people.
     """
 
+    paper: ClassVar[str] = ""
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "keyed"
     state_type: ClassVar[type] = CandidateVectors

@@ -49,6 +49,9 @@ class SingularValues(PerGender[ClusterState]):
     kept : share of the non-zero singular values that are kept.
     """
 
+    paper: ClassVar[str] = (
+        "Mawalim et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (A2)"
+    )
     VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "a2"
     state_type: ClassVar[type] = ClusterState

@@ -35,6 +35,7 @@ class Chain(Fingerprinted):
     'mcadams'
     """
 
+    paper: ClassVar[str] = ""
     VERSION: ClassVar[int] = 1
 
     steps: tuple[Step, ...] = field(compare=False)

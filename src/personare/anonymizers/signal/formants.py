@@ -58,6 +58,10 @@ class Formants(Fingerprinted):
     noise_db : level of the noise in the bands of F6 to F9, against the speech there; None adds none.
     """
 
+    paper: ClassVar[str] = (
+        "Dubagunta et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.3 (I1); "
+        "Morise et al., WORLD, 2016"
+    )
     VERSION: ClassVar[int] = 1
     RENAMED: ClassVar[Mapping[str, str]] = {"most": "max_shift", "rate": "speaking_rate"}
 

@@ -59,6 +59,10 @@ class McAdams(Fingerprinted):
     1600
     """
 
+    paper: ClassVar[str] = (
+        "Patino et al., Speaker anonymisation using the McAdams coefficient, 2021; "
+        "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B2)"
+    )
     VERSION: ClassVar[int] = 1
 
     alpha: Range = 0.8

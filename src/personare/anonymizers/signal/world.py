@@ -41,6 +41,7 @@ class WorldWarp(Fingerprinted):
     aperiodicity : exponent on the aperiodicity; below 1 is breathier, above 1 is clearer.
     """
 
+    paper: ClassVar[str] = "Morise et al., WORLD, 2016"
     VERSION: ClassVar[int] = 1
     RENAMED: ClassVar[Mapping[str, str]] = {"breath": "aperiodicity"}
 

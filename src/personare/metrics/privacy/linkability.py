@@ -13,14 +13,15 @@ speaker). The interval treats the enrolled people as given and the tested speake
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
+from personare.core.seeding import Rng, as_rng
 from personare.metrics.privacy.nontargets_above import nontargets_above, nontargets_above_in_scores
 from personare.metrics.privacy.speaker_rates import rates_over_speakers
 from personare.metrics.privacy.vectors import checked_speakers
@@ -69,6 +70,27 @@ class Linkability:
     nontargets_above: NDArray[np.int64]
     drawn: NDArray[np.float64] | None = None
 
+    @property
+    def estimate(self) -> Estimate:
+        """The linkability at the largest N."""
+        return self.estimates[-1]
+
+    def __str__(self) -> str:
+        rows = zip(self.sizes, self.estimates, self.chance, strict=True)
+        return "\n".join(f"linkability among N = {size}: {e}, chance {chance:.3g}" for size, e, chance in rows)
+
+    def by_group(
+        self, groups: Mapping[str, str | None], *, rng: Rng = 0, level: float = 0.95
+    ) -> dict[str, Linkability]:
+        """Return the linkability of the tested speakers of each group (gender), among everybody enrolled."""
+        owners = self.speakers[self.owner]
+        each = np.array([groups.get(str(name)) or "" for name in owners])
+        how: dict[str, Any] = {"enrolled": self.enrolled, "sizes": self.sizes, "rng": as_rng(rng), "level": level}
+        return {
+            str(name): linkability_from_counts(self.nontargets_above[each == name], owners[each == name], **how)
+            for name in np.unique(each[each != ""])
+        }
+
     def risk(self, size: int | None = None) -> NDArray[np.float64]:
         """Return each tested speaker's own linkability at N = ``size`` (default: all enrolled) [k]."""
         sizes = _checked_sizes((self.enrolled if size is None else size,), self.enrolled)
@@ -93,7 +115,7 @@ def linkability(
     *,
     sizes: Sequence[int] | None = None,
     draws: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> Linkability:
     """Measure linkability of tests [t, d] against one vector [n, d] per enrolled speaker, for any sizes N at once.
@@ -102,7 +124,7 @@ def linkability(
     ----------
     sizes : numbers of enrolled speakers N; default 20, 50, 100, ... and all n.
     draws : None computes the mean over all enrolment subsets; a number draws that many, as the paper does (5).
-    rng : chance for ``draws`` and for the bootstrap over speakers; a fixed stream when left out.
+    rng : a seed or a generator, for ``draws`` and for the bootstrap over speakers.
 
     >>> linked = linkability([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
     >>> linked.sizes, linked.estimates[-1].value, linked.risk()
@@ -127,7 +149,7 @@ def linkability_from_scores(
     *,
     sizes: Sequence[int] | None = None,
     draws: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> Linkability:
     """Measure linkability in a given score matrix [tests, enrolled], e.g. of a PLDA; the rest as in ``linkability``."""
@@ -144,14 +166,14 @@ def linkability_from_counts(
     enrolled: int,
     sizes: Sequence[int] | None = None,
     draws: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> Linkability:
     """Measure linkability from the number of nontargets [t] that score at least as high as each test's own speaker."""
     b = checked_counts(above, enrolled=enrolled)
     speakers, owner = np.unique(checked_speakers(test_speakers, rows=len(b), of="test"), return_inverse=True)
     chosen = default_sizes(enrolled) if sizes is None else _checked_sizes(sizes, enrolled)
-    rng = np.random.default_rng(0) if rng is None else rng
+    rng = as_rng(rng)
     uniform = None if draws is None else rng.random((_checked_draws(draws), len(b)))
     estimates: list[Estimate] = []
     rates: list[NDArray[np.float64]] = []

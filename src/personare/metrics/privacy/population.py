@@ -19,6 +19,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
+from personare.core.seeding import Rng, as_rng
 from personare.metrics.intervals import bootstrap_many
 from personare.metrics.privacy.exceedance import CountBins, Exceedance, fit_exceedance
 from personare.metrics.privacy.linkability import checked_counts, link_probability
@@ -88,6 +89,11 @@ class PopulationLinkability:
     enrolled: int
     model: Exceedance
 
+    def __str__(self) -> str:
+        rows = zip(self.populations, self.estimates, self.chance, strict=True)
+        lines = [f"linkability among N = {people:,}: {e}, chance {chance:.3g}" for people, e, chance in rows]
+        return "\n".join([*lines, f"supported up to N = {self.trusted_to():,}"])
+
     def trusted_to(self, *, tolerance: float = 0.05) -> int:
         """Give the largest population that the checks support: n times the factor up to which all errors are small."""
         if self.beaten < FEWEST_BEATEN:
@@ -111,7 +117,7 @@ def population_linkability(
     *,
     enrolled: int,
     populations: Sequence[int] = POPULATIONS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> PopulationLinkability:
@@ -125,7 +131,7 @@ def population_linkability(
     b = checked_counts(above, enrolled=enrolled)
     speakers, owner = np.unique(checked_speakers(test_speakers, rows=len(b), of="test"), return_inverse=True)
     _check(b, enrolled, populations)
-    rng = np.random.default_rng(0) if rng is None else rng
+    rng = as_rng(rng)
     bins = CountBins.of(enrolled)
     table = np.zeros((len(speakers), len(bins.edges)))  # tests per speaker and bin
     np.add.at(table, (owner, bins.place(b)), 1.0)

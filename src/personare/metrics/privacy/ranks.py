@@ -21,6 +21,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
+from personare.core.seeding import Rng, as_rng
 from personare.metrics.intervals import bootstrap_many
 from personare.metrics.privacy.nontargets_above import nontargets_above
 from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, same_dimension
@@ -73,6 +74,10 @@ class RankTest:
     random_p50: float
     random_p1: float
 
+    def __str__(self) -> str:
+        p50 = f"median rank among N = {len(self.speakers)}: {self.p50}, chance {self.random_p50:.5g}"
+        return f"{p50}\nfirst percentile (speech k-anonymity factor): {self.p1}, chance {self.random_p1:.5g}"
+
     @property
     def k_anonymity(self) -> Estimate:
         """The speech k-anonymity factor: the first percentile of the mean rank."""
@@ -96,7 +101,7 @@ def rank_test(
     *,
     variant: Variant,
     tests: int = PAPER_TESTS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> RankTest:
     """Run ``tests`` identification tests per speaker with utterances [t, d] against reference utterances [r, d].
@@ -114,7 +119,7 @@ def rank_test(
     known = checked_speakers(reference_speakers, rows=len(reference), of="reference")
     speakers = np.unique(known)
     _check(tested, speakers, tests)
-    rng = np.random.default_rng(0) if rng is None else rng
+    rng = as_rng(rng)
     total = np.zeros(len(speakers))
     for _ in range(tests):
         mine, theirs = _one_each(tested, rng), _one_each(known, rng)

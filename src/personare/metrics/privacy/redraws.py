@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CELLS_AT_ONCE = 4_000_000
+TRIAL_GROUPS = 500
 LevelStatistic = Callable[[Any, Any], float]
 """A number computed from the target and nontarget weight of each level, lowest first, which PAV does not change."""
 
@@ -68,6 +69,15 @@ def speaker_numbers(
             raise MetricError(f"each {kind} trial needs one speaker: {trials} scores, speakers {list(ids.shape)}")
     known, number = np.unique(np.concatenate([mine, others]), return_inverse=True)
     return number[:targets], number[targets:], len(known)
+
+
+def trial_groups(
+    targets: ArrayLike, nontargets: ArrayLike, *, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Deal trials without speakers into at most 500 random groups that are redrawn instead: millions stay quick."""
+    sizes = len(checked(targets, "target")), len(checked(nontargets, "nontarget"))
+    mine, others = (rng.permutation(np.arange(size) % min(TRIAL_GROUPS, sum(sizes))) for size in sizes)
+    return mine, others
 
 
 class BySpeaker(TypedDict):

@@ -23,6 +23,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
+from personare.core.seeding import Rng, as_rng
 from personare.metrics.privacy.gallery import Gallery, GalleryDraw, gallery_of, isolation_in_galleries
 from personare.metrics.privacy.linkability import default_sizes
 from personare.metrics.privacy.singling_chance import TRIVIAL, chance_of_isolation
@@ -68,6 +69,15 @@ class SinglingOut:
     speakers: NDArray[np.generic]
     isolated: NDArray[np.bool_]
 
+    @property
+    def estimate(self) -> Estimate:
+        """Singling Out at the largest N."""
+        return self.estimates[-1]
+
+    def __str__(self) -> str:
+        rows = zip(self.sizes, self.estimates, self.chance, strict=True)
+        return "\n".join(f"singled out among N = {size}: {e}, chance {chance:.3g}" for size, e, chance in rows)
+
     def risk(self, size: int | None = None) -> NDArray[np.float64]:
         """Return the isolation rate of each enrolled speaker's voice at N = ``size`` (default: the largest) [k]."""
         people = self.sizes[-1] if size is None else size
@@ -91,7 +101,7 @@ def singling_out(
     sizes: Sequence[int] | None = None,
     draws: int = PAPER_DRAWS,
     folds: int = PAPER_FOLDS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> SinglingOut:
     """Measure Singling Out of enrolled voices [k, d] in galleries of speakers with several conversations [c, d] each.
@@ -101,7 +111,7 @@ def singling_out(
     enroll_vectors, enroll_speakers : one row per enrolled speaker, each of whom is also a test speaker.
     test_vectors, test_speakers : one row per conversation, at least two per speaker; the first ``folds`` are used.
     sizes : numbers of test speakers N; default 20, 50, 100, ... and all.
-    rng : chance for the draws and the bootstrap over enrolled speakers; a fixed stream when left out.
+    rng : a seed or a generator, for the draws and the bootstrap over enrolled speakers.
 
     >>> voices = np.eye(4).repeat(3, axis=0)  # four people, three conversations each, all alike
     >>> measured = singling_out(np.eye(4), list("abcd"), voices, list("aaabbbcccddd"), sizes=(2, 4))
@@ -123,7 +133,7 @@ def singling_out_control(
     sizes: Sequence[int] | None = None,
     draws: int = PAPER_DRAWS,
     folds: int = PAPER_FOLDS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> SinglingOut:
     """Measure the same with every enrolled speaker taken out of the gallery: what the attack does to people not in it.
@@ -165,7 +175,7 @@ def _measured(
     rank: NDArray[np.intp],
     sizes: Sequence[int] | None,
     draws: int,
-    rng: np.random.Generator | None,
+    rng: Rng,
     level: float,
 ) -> SinglingOut:
     if draws < 1:
@@ -174,7 +184,7 @@ def _measured(
     chosen = default_sizes(n) if sizes is None else tuple(int(size) for size in sizes)
     if not chosen or any(not 2 <= size <= n for size in chosen):
         raise MetricError(f"N must lie within 2..{n}, the test speakers; got {', '.join(map(str, chosen)) or 'none'}")
-    rng = np.random.default_rng(0) if rng is None else rng
+    rng = as_rng(rng)
     drawn = [GalleryDraw.of(gallery, rng) for _ in range(draws)]
     isolated = isolation_in_galleries(enroll, gallery, drawn, own=own, rank=rank, sizes=chosen)
     runs = isolated.reshape(len(names), len(chosen), -1).swapaxes(1, 2).reshape(-1, len(chosen))

@@ -264,5 +264,5 @@ def _write_manifest(corpus: Corpus, work: AnonymizeWork) -> int:
     }
     write_text(work.target / CARD, json.dumps(card, indent=2, sort_keys=True, default=str) + "\n")
     listed = {row["audio"] for row in rows}
-    found = (work.target / "audio").rglob(f"*.{work.format}")
-    return sum(1 for path in found if not path.name.startswith(".") and str(path.resolve()) not in listed)
+    files = (work.target / "audio").rglob(f"*.{work.format}")
+    return sum(1 for path in files if not path.name.startswith(".") and str(path.resolve()) not in listed)

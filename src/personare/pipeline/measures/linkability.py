@@ -20,7 +20,6 @@ from personare.metrics.privacy.linkability import (
     PAPER_DRAWS,
     Linkability,
     linkability,
-    linkability_from_counts,
     linkability_from_scores,
 )
 from personare.metrics.privacy.population import FEWEST_ENROLLED, population_linkability
@@ -176,18 +175,12 @@ def _by_gender(
     linked: Linkability, genders: Mapping[str, str | None], length: int, rng: np.random.Generator
 ) -> list[Finding]:
     """Linkability of the tested people of each gender, among everybody enrolled."""
-    owners = linked.speakers[linked.owner]
-    each = np.array([genders.get(str(name)) or "" for name in owners])
-    known = [gender for gender in np.unique(each).tolist() if gender]
-    findings = []
-    for gender in known if len(known) > 1 else ():
-        rows = each == gender
-        part = linkability_from_counts(
-            linked.nontargets_above[rows], owners[rows], enrolled=linked.enrolled, sizes=(linked.enrolled,), rng=rng
-        )
-        conditions = {"L": length, "N": linked.enrolled, "gender": gender}
-        findings.append(Finding(CARD, part.estimates[0], conditions, chance=part.chance[0]))
-    return findings
+    parts = linked.by_group(genders, rng=rng)
+    return [
+        Finding(CARD, part.estimate, {"L": length, "N": linked.enrolled, "gender": gender}, chance=part.chance[-1])
+        for gender, part in parts.items()
+        if len(parts) > 1
+    ]
 
 
 def _exposed(linked: Linkability, length: int) -> Artefact:

@@ -18,7 +18,6 @@ from personare.encoders import ecapa_graph
 from personare.training.embedder import xvector
 
 if TYPE_CHECKING:
-
     from personare.core.fingerprint import SystemIdentity
     from personare.training.embedder.task import EmbedderTask
 

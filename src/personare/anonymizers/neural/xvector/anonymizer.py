@@ -65,6 +65,7 @@ class XVector(Fingerprinted):
     weights : ``shipped``, or the folder of a synthesizer trained by ``personare train synthesizer``.
     """
 
+    paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
     VERSION: ClassVar[int] = 1
     MODELS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL)
 
