@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from personare.anonymizers import anonymizer
-from personare.anonymizers.mcadams import McAdams
+from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio
 
 RATE_HZ = 16_000

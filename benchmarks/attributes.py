@@ -34,10 +34,10 @@ def examples(corpus: Path) -> tuple[np.ndarray, pl.DataFrame]:
     adult = pl.when(pl.col("corpus") == "librispeech-mini").then(pl.lit("adult")).otherwise(pl.col("age_group"))
     frame = frame.with_columns(adult.alias("age_group")).sort("utterance")
     frame = frame.group_by("speaker", maintain_order=True).head(UTTERANCES)
-    rows, kept, ear = [], [], Paralinguistics()
+    rows, kept, measure = [], [], Paralinguistics()
     for i, path in enumerate(frame["audio"]):
         try:
-            rows.append(ear([read_mono(Path(path))])[0])
+            rows.append(measure([read_mono(Path(path))])[0])
             kept.append(i)
         except AudioError as error:
             print(f"left out {frame['utterance'][i]}: {error}")

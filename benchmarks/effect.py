@@ -29,8 +29,8 @@ from personare.core.audio import Audio, read_mono
 from personare.core.protocols import Anonymizer
 from personare.core.seeding import Key, rng_for
 from personare.corpora import read_corpus
-from personare.listeners import listener
-from personare.listeners.normalize import Normalizer
+from personare.listeners.moonshine import Moonshine
+from personare.listeners.normalize import WhisperEnglish
 from personare.metrics.privacy.eer import rocch_eer
 from personare.metrics.utility.wer import wer, word_errors
 
@@ -112,8 +112,8 @@ def similarity(speech: Speech, tested: NDArray[np.float64]) -> float:
 
 def word_error_rate(speech: Speech, sounds: Sequence[Audio]) -> float:
     """Give the share of words that a recognizer gets wrong."""
-    plain = Normalizer()
-    heard = [plain(text) for text in listener("moonshine")(sounds)]
+    plain = WhisperEnglish()
+    heard = [plain(text) for text in Moonshine()(sounds)]
     return wer(word_errors([plain(text) for text in speech.texts], heard))
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from personare.metrics.privacy.eer import eer_of_levels, rocch_eer
 from personare.metrics.privacy.linkability import default_sizes, exact_curve
+from personare.metrics.privacy.nontargets_above import nontargets_above
 from personare.metrics.privacy.singling_out import singling_out
-from personare.metrics.privacy.strangers import stranger_counts
 from personare.metrics.privacy.summary import score_values
 
 Floats = NDArray[np.float32]
@@ -96,19 +96,19 @@ def plain_linkability(tests: Floats, enroll: Floats, sizes: tuple[int, ...]) -> 
 
 
 def linkability() -> None:
-    """Exact linkability for every N' from 1 to 22,024."""
+    """Exact linkability for every N from 1 to 22,024."""
     enroll, heard = voices(ENROLLED, each=1, noise=3.5)
     tests, speakers = heard[:TESTED], np.arange(ENROLLED)
 
     def ours() -> NDArray[np.float64]:
-        return exact_curve(stranger_counts(tests, speakers[:TESTED], enroll, speakers), enrolled=ENROLLED)
+        return exact_curve(nontargets_above(tests, speakers[:TESTED], enroll, speakers), enrolled=ENROLLED)
 
     whole, blocks, fast = best_of(5, product(tests, enroll, rows=TESTED), product(tests, enroll, rows=272), ours)
     floor = min(whole, blocks)
     sizes, few = default_sizes(ENROLLED), 4
     slow = seconds(lambda: plain_linkability(tests[:few], enroll, sizes)) * TESTED / few
     memory = peak_megabytes(ours)
-    print(f"linkability {TESTED} x {ENROLLED}, {DIMENSIONS} dimensions, every N' exactly")
+    print(f"linkability {TESTED} x {ENROLLED}, {DIMENSIONS} dimensions, every N exactly")
     print(f"  bare sgemm {floor:.2f} s; ours {fast:.2f} s = {fast / floor:.2f} x sgemm ({verdict(fast / floor, 2.5)})")
     print(f"  extra memory {memory:.0f} MB ({verdict(memory, 300)})")
     print(

@@ -34,7 +34,7 @@ import polars as pl
 from personare.core.audio import Audio, read_mono
 from personare.core.tables import Corpus
 from personare.listeners.moonshine import RATE_HZ, Moonshine
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import WhisperEnglish
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 Lines = list[tuple[str, Any]]
@@ -93,7 +93,7 @@ def main(wheel: Path, corpus: Path, most: int) -> None:
 
 
 def _say(what: str, theirs: list[str], ours: list[str]) -> None:
-    words = Normalizer()
+    words = WhisperEnglish()
     letters = sum(a == b for a, b in zip(theirs, ours, strict=True))
     same = sum(words(a) == words(b) for a, b in zip(theirs, ours, strict=True))
     print(f"{what}: {letters} of {len(ours)} the same to the letter, {same} the same words", flush=True)

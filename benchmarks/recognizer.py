@@ -19,7 +19,7 @@ from personare.core.audio import Audio, read_mono
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
 from personare.listeners.ctc import Ctc
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import Letters
 from personare.metrics.utility.wer import character_errors, wer
 from personare.training.plan import TrainingPlan
 from personare.training.recognizer.examples import examples
@@ -42,7 +42,7 @@ def speech(corpus: Path, part: str, most: int, method: str | None) -> tuple[list
 
 
 def character_error_rate(folder: Path, sounds: list[Audio], texts: list[str]) -> float:
-    plain = Normalizer()
+    plain = Letters()
     return wer(character_errors([plain(t) for t in texts], [plain(h) for h in Ctc(folder)(sounds)]))
 
 
@@ -52,7 +52,7 @@ def main(corpus: Path, steps: int, method: str) -> None:
         steps=steps, validate_every=max(1, steps // 6), patience=0, rate=2e-3, warm_up=max(1, steps // 10)
     )
     for trained_on, m in (("o", None), ("a", method)):
-        start, prepared = time.process_time(), examples(*speech(corpus, "train", 1200, m), normalize=Normalizer())
+        start, prepared = time.process_time(), examples(*speech(corpus, "train", 1200, m), normalize=Letters())
         with tempfile.TemporaryDirectory() as folder:
             for step in train_recognizer(prepared[60:], prepared[:60], Path(folder), plan=plan):
                 if step.held_out is not None:

@@ -1,9 +1,9 @@
-"""How many words does a recognizer hear wrongly, how fast is it, and does it hear the same in any company?
+"""How many words does a recognizer get wrong, how fast is it, and are its words the same in any batch?
 
     python benchmarks/words.py [CORPUS [recognizer [utterances]]]
 
-Original speech of the LibriSpeech part, one core. Every utterance is heard twice: all in one batch, and in another
-order in small batches; the last line counts transcripts that are the same to the letter.
+Original speech of the LibriSpeech part, one core. Every utterance is recognized twice: all in one batch, and in
+another order in small batches; the last line counts transcripts that are the same to the letter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import polars as pl
 from personare.core.audio import read_mono
 from personare.core.tables import Corpus
 from personare.listeners import listener
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import WhisperEnglish
 from personare.metrics.utility.wer import wer_estimate, word_errors
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
@@ -35,27 +35,26 @@ def main(corpus: Path, recognizer: str, most: int) -> None:
         frame = frame.filter(pl.col("corpus") == "librispeech-mini")
     frame = frame.sort("utterance").gather_every(max(1, len(frame) // most)).head(most)
     batch = [read_mono(Path(path)) for path in frame["audio"]]
-    ear: Any = listener(recognizer)
-    ear(batch[:1])
+    recognize: Any = listener(recognizer)
+    recognize(batch[:1])
     start = time.process_time()
-    heard = ear(batch)
+    texts = recognize(batch)
     spent_s, sound_s = time.process_time() - start, sum(audio.duration_s for audio in batch)
-    words = Normalizer()
-    errors = word_errors([words(text) for text in frame["text"]], [words(text) for text in heard])
+    words = WhisperEnglish()
+    errors = word_errors([words(text) for text in frame["text"]], [words(text) for text in texts])
     estimate = wer_estimate(errors, speakers=frame["speaker"].to_list(), rng=np.random.default_rng(1))
     counts = "/".join(str(int(n.sum())) for n in (errors.substitutions, errors.deletions, errors.insertions))
     print(f"{recognizer}: {len(batch)} utterances, {frame['speaker'].n_unique()} speakers, {sound_s / 3600:.2f} h")
     print(f"WER {estimate}, {int(errors.words.sum())} words, S/D/I {counts}; {sound_s / spent_s:.0f} x real time")
     order = np.random.default_rng(2).permutation(len(batch))
-    again = {
-        int(i): text for part in np.array_split(order, max(1, len(order) // 3)) for i, text in _with(ear, batch, part)
-    }
-    same = sum(again[i] == heard[i] for i in range(len(batch)))
+    parts = np.array_split(order, max(1, len(order) // 3))
+    again = {int(i): text for part in parts for i, text in _with(recognize, batch, part)}
+    same = sum(again[i] == texts[i] for i in range(len(batch)))
     print(f"in another order, in batches of three: {same} of {len(batch)} transcripts the same", flush=True)
 
 
-def _with(ear: Any, batch: list[Any], part: Any) -> Any:
-    return zip(part, ear([batch[i] for i in part]), strict=True)
+def _with(recognize: Any, batch: list[Any], part: Any) -> Any:
+    return zip(part, recognize([batch[i] for i in part]), strict=True)
 
 
 if __name__ == "__main__":

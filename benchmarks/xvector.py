@@ -34,16 +34,20 @@ from numpy.typing import NDArray
 
 from personare.anonymizers import anonymizer
 from personare.attackers import embedder
-from personare.attackers.attacker import Attacker
-from personare.attackers.knowledge import knowledge
+from personare.attackers.attack import Attacker
+from personare.attackers.knowledge import Knowledge, knowledge
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.audio import read_mono
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.corpora import read_corpus
 from personare.engine import engine_for
-from personare.listeners import listener
-from personare.listeners.normalize import Normalizer
+from personare.listeners.dnsmos import Dnsmos
+from personare.listeners.moonshine import Moonshine
+from personare.listeners.normalize import WhisperEnglish
+from personare.listeners.pitch import WorldPitch
+from personare.listeners.swift_pitch import SwiftPitch
 from personare.metrics.privacy.eer import rocch_eer
 from personare.metrics.privacy.similarity import deid, g_vd, voice_similarity
 from personare.metrics.utility.pitch import f0_spearman, pitch_correlation
@@ -94,10 +98,10 @@ class Work:
         vectors = embedder("ecapa")([original, tested, enrolled])
         found: dict[str, Any] = {"vectors": vectors, "rate": spent_s / original.duration_s}
         if self.utility:
-            found["f0"] = pitch_correlation(*listener("pitch-swift")([original, tested]), frames="voiced")
-            found["scc"] = f0_spearman(*listener("pitch")([original, tested]))
-            found["mos"] = listener("dnsmos")([tested])[0].overall
-            found["text"] = listener("moonshine")([tested])[0]
+            found["f0"] = pitch_correlation(*SwiftPitch()([original, tested]), frames="voiced")
+            found["scc"] = f0_spearman(*WorldPitch()([original, tested]))
+            found["mos"] = Dnsmos()([tested])[0].overall
+            found["text"] = Moonshine()([tested])[0]
         return found
 
 
@@ -141,7 +145,7 @@ def informed_eer(
         table = Embeddings(
             tuple(row["utterance"] for row in rows), tuple(row["speaker"] for row in rows), vectors.astype(np.float32)
         )
-        return Heard(table, Disguise("benchmark", mark))
+        return Heard(table, Disguise(SystemIdentity("benchmark"), mark))
 
     enrolled = [row for row, first in zip(test, half, strict=True) if first]
     tested = [row for row, first in zip(test, half, strict=True) if not first]
@@ -151,7 +155,7 @@ def informed_eer(
         heard(tested, found[~half, 1], "tested"),
         training=heard(teach, lessons[:, 1], "taught"),
     )
-    scorer = Attacker("informed").scorer(split)
+    scorer = Attacker(Knowledge.INFORMED).fit(split)
     scores = np.asarray(scorer(split.test.embeddings.vectors, split.enroll.embeddings.vectors), dtype=np.float64)
     speaker = [np.array([row["speaker"] for row in side]) for side in (tested, enrolled)]
     gender = [np.array([row["gender"] or "" for row in side]) for side in (tested, enrolled)]
@@ -194,7 +198,7 @@ def line(title: str, rows: Sequence[dict[str, str]], found: dict[str, Any], info
     )
     shown += [f"{deid(similarity.oa, similarity.oo):.2f}", f"{g_vd(similarity.aa, similarity.oo):.1f}"]
     if "text" in found:
-        plain = Normalizer()
+        plain = WhisperEnglish()
         errors = wer(word_errors([plain(row["text"]) for row in rows], [plain(text) for text in found["text"]]))
         shown += [f"{100 * errors:.1f}", *(f"{np.nanmean(found[name]):.2f}" for name in ("f0", "scc", "mos"))]
     return f"| {title} | {' | '.join(shown)} | {np.median(found['rate']):.3f} |"

@@ -5,29 +5,25 @@ python examples/measure_an_attack.py
 
 import numpy as np
 
-from personare.metrics.privacy.eer import rocch_eer_estimate
-from personare.metrics.privacy.linkability import linkability
+from personare import metrics
+from personare.core.vectors import cosine, speaker_means
 
 
 def main() -> None:
-    """Invent 50 speakers whose voices are half hidden, enrol each once, and test each with two recordings."""
+    """Invent 50 speakers, enrol each with three noisy recordings, and test each with two noisier ones."""
     rng = np.random.default_rng(1)
     people, voices = np.arange(50), rng.standard_normal((50, 64))
-    enrolled = voices + rng.standard_normal(voices.shape)
-    tested = np.repeat(people, 2)
-    heard = voices[tested] + 2 * rng.standard_normal((100, 64))
+    enrolled, tested = np.repeat(people, 3), np.repeat(people, 2)
+    enroll = voices[enrolled] + 2 * rng.standard_normal((150, 64))
+    test = voices[tested] + 3 * rng.standard_normal((100, 64))
+    print(metrics.linkability(test, tested, enroll, enrolled, N=[10, 50], rng=1))
 
-    found = linkability(heard, tested, enrolled, people, sizes=(10, 50), rng=rng)
-    for size, estimate, chance in zip(found.sizes, found.estimates, found.chance, strict=True):
-        print(f"linkability among {size}: {estimate} (guessing: {chance:.3f})")
-
-    scores = heard @ enrolled.T / np.linalg.norm(heard, axis=1)[:, None] / np.linalg.norm(enrolled, axis=1)
-    same = tested[:, None] == people
+    gallery = speaker_means(enroll, enrolled)
+    scores = cosine(test, gallery.vectors)
+    same = tested[:, None] == gallery.speakers
     owner = np.broadcast_to(tested[:, None], same.shape)
-    eer = rocch_eer_estimate(
-        scores[same], scores[~same], target_speakers=owner[same], nontarget_speakers=owner[~same], rng=rng
-    )
-    print(f"EER (ROCCH): {eer}")
+    speakers = {"target_speakers": owner[same], "nontarget_speakers": owner[~same]}
+    print(f"EER (ROCCH): {metrics.eer(scores[same], scores[~same], **speakers, rng=1)}")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, settings
 
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
+
+# A busy machine is no wrong answer: no test fails because an example, or finding one, took long.
+settings.register_profile("personare", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("personare")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 

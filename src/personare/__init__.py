@@ -1,3 +1,78 @@
-"""personare (per-sonare, to sound through a mask): hide voices, and prove how well they are hidden."""
+"""Anonymizes speech and proves how well it is anonymized. ``import personare as pn`` is the library's front page.
 
-__version__ = "0.1.0"
+Names are imported when they are first used: importing personare starts nothing and loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.2.0"
+
+_NAMES = {
+    **dict.fromkeys(
+        (
+            *("read_audio", "write_audio", "anonymize", "read_corpus", "anonymize_corpus"),
+            *("evaluate", "infer", "run_study", "embed", "CorpusWarning"),
+        ),
+        "personare.api",
+    ),
+    **dict.fromkeys(
+        ("register_anonymizer", "register_embedder", "register_scorer", "register_listener", "register_metric"),
+        "personare.api",
+    ),
+    **dict.fromkeys(("AnonymizedCorpus", "Findings", "Results"), "personare.api"),
+    **dict.fromkeys(("Estimate", "Finding", "MetricCard"), "personare.core.findings"),
+    "Audio": "personare.core.audio",
+    "Corpus": "personare.core.tables",
+    "Embeddings": "personare.core.tables",
+    "Utterance": "personare.core.utterances",
+    "Key": "personare.core.seeding",
+    "PersonareError": "personare.core.errors",
+}
+_MODULES = ("metrics",)
+
+if TYPE_CHECKING:
+    from personare import metrics as metrics
+    from personare.api import AnonymizedCorpus as AnonymizedCorpus
+    from personare.api import CorpusWarning as CorpusWarning
+    from personare.api import Findings as Findings
+    from personare.api import Results as Results
+    from personare.api import anonymize as anonymize
+    from personare.api import anonymize_corpus as anonymize_corpus
+    from personare.api import embed as embed
+    from personare.api import evaluate as evaluate
+    from personare.api import infer as infer
+    from personare.api import read_audio as read_audio
+    from personare.api import read_corpus as read_corpus
+    from personare.api import register_anonymizer as register_anonymizer
+    from personare.api import register_embedder as register_embedder
+    from personare.api import register_listener as register_listener
+    from personare.api import register_metric as register_metric
+    from personare.api import register_scorer as register_scorer
+    from personare.api import run_study as run_study
+    from personare.api import write_audio as write_audio
+    from personare.core.audio import Audio as Audio
+    from personare.core.errors import PersonareError as PersonareError
+    from personare.core.findings import Estimate as Estimate
+    from personare.core.findings import Finding as Finding
+    from personare.core.findings import MetricCard as MetricCard
+    from personare.core.seeding import Key as Key
+    from personare.core.tables import Corpus as Corpus
+    from personare.core.tables import Embeddings as Embeddings
+    from personare.core.utterances import Utterance as Utterance
+
+__all__ = ["__version__", *_MODULES, *_NAMES]  # noqa: PLE0604 - names of a table
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"personare.{name}")
+    raise AttributeError(f"module 'personare' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

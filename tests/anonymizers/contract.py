@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -154,6 +157,25 @@ def ten_minutes_survive(method: Anonymizer) -> None:
     assert np.abs(result).max() <= 1.0
 
 
+def fingerprint_is_of_this_class_and_version(method: Anonymizer) -> None:
+    assert isinstance(method, Anonymizer)
+    cls: type = type(method)
+    assert isinstance(vars(cls)["VERSION"], int)
+    before, version = method.fingerprint, vars(cls)["VERSION"]
+    try:
+        cls.VERSION = version + 1  # type: ignore[attr-defined]
+        assert method.fingerprint != before
+    finally:
+        cls.VERSION = version  # type: ignore[attr-defined]
+    assert method.fingerprint == before
+
+
+def fingerprint_is_the_same_in_another_process(method: Anonymizer) -> None:
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).fingerprint)"
+    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(method), capture_output=True, check=True)
+    assert done.stdout.decode().strip() == method.fingerprint
+
+
 CLAUSES: dict[str, Callable[[Anonymizer], None]] = {
     clause.__name__: clause
     for clause in (
@@ -171,5 +193,7 @@ CLAUSES: dict[str, Callable[[Anonymizer], None]] = {
         nan_is_refused,
         nothing_gives_nothing,
         ten_minutes_survive,
+        fingerprint_is_of_this_class_and_version,
+        fingerprint_is_the_same_in_another_process,
     )
 }

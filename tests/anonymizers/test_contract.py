@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
+
 import pytest
 
 from anonymizers.contract import CLAUSES
 from personare.anonymizers import ANONYMIZERS, BUILTIN, anonymizer
+from personare.core.errors import ConfigError
+from personare.core.fingerprint import models_of
 
 SETTINGS: dict[str, list[dict[str, object]]] = {
     "mcadams": [{}, {"alpha": (0.5, 0.9)}, {"radius": 0.975}],
@@ -29,6 +34,99 @@ def test_mcadams_at_length() -> None:
 @pytest.mark.parametrize("name", [n for n in BUILTIN if n != "mcadams"])
 def test_contract_at_length(name: str) -> None:
     CLAUSES["ten_minutes_survive"](anonymizer(name, **SETTINGS.get(name, [{}])[0]))
+
+
+# for every parameter of every method, what it can be besides its default
+OTHER: dict[str, dict[str, object]] = {
+    "mcadams": {
+        "alpha": 0.7,
+        "radius": 0.9,
+        "order": 12,
+        "window_ms": 30.0,
+        "pivot_hz": 1000.0,
+        "match_level": False,
+    },
+    "formants": {
+        "targets": "targets.tsv",
+        "gender": "f",
+        "max_shift": 1.2,
+        "speaking_rate": 1.0,
+        "f0_spread": 1.0,
+        "exchange": False,
+        "noise_db": None,
+    },
+    "world": {"warp": 1.1, "either_way": False, "f0_hz": 120.0, "f0_spread": 1.0, "aperiodicity": 1.0},
+    "xvector": {
+        "generator": "b1",
+        "parameters": {"components": 10},
+        "gender": "cross",
+        "own": "source",
+        "pitch": "keep",
+        "content": None,  # there is one encoder only
+        "mask": True,
+        "pool": "pool.npz",
+        "weights": "trained",
+    },
+    "chain": {"steps": [{"name": "world"}]},
+}
+NEEDED: dict[str, dict[str, object]] = {"chain": {"steps": [{"name": "mcadams"}]}}
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_the_fingerprint_changes_with_every_parameter(name: str) -> None:
+    parameters = [f.name for f in dataclasses.fields(ANONYMIZERS.load(name)) if f.init]
+    assert sorted(OTHER[name]) == sorted(parameters), "a new parameter needs another value here"
+    needed = NEEDED.get(name, {})
+    changed = {p: anonymizer(name, **{**needed, p: v}) for p, v in OTHER[name].items() if p != "content"}
+    fingerprints = {"default": anonymizer(name, **needed).fingerprint} | {p: m.fingerprint for p, m in changed.items()}
+    assert len(set(fingerprints.values())) == len(fingerprints), fingerprints
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_what_is_typed_at_its_default_is_the_same_system(name: str) -> None:
+    needed = NEEDED.get(name, {})
+    defaults = {
+        f.name: list(f.default) if isinstance(f.default, tuple) else f.default
+        for f in dataclasses.fields(ANONYMIZERS.load(name))
+        if f.init and f.default is not dataclasses.MISSING
+    }
+    for order in (list, reversed):
+        typed = dict(order(list(defaults.items())))
+        assert anonymizer(name, **needed, **typed).fingerprint == anonymizer(name, **needed).fingerprint
+
+
+def test_the_steps_of_a_chain_count_as_built_and_in_order() -> None:
+    steps: list[dict[str, object]] = [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.8}}]
+    one, other = anonymizer("chain", steps=steps), anonymizer("chain", steps=[{"name": "world"}, {"name": "mcadams"}])
+    assert one == other
+    assert one.fingerprint == other.fingerprint
+    assert anonymizer("chain", steps=steps[::-1]).fingerprint != one.fingerprint
+    assert anonymizer("chain", steps=[*steps, steps[0]]).fingerprint != one.fingerprint
+
+
+def test_the_neural_voice_is_known_by_every_model_it_uses() -> None:
+    models = models_of(anonymizer("chain", steps=[{"name": "xvector"}]))
+    assert models == models_of(anonymizer("xvector"))
+    assert {name.partition("/")[0] for name in models} == {"shipped", "ge2e", "moonshine", "swift-f0"}
+    assert {"shipped/voice.onnx", "shipped/voices.npz", "shipped/mask.onnx"} <= set(models)
+    assert models_of(anonymizer("mcadams")) == {}
+
+
+def test_a_fitted_generator_of_ones_own_counts_by_content(tmp_path: Path) -> None:
+    for name in ("a.npz", "b.npz"):
+        (tmp_path / name).write_bytes(b"the same")
+    one, other = (anonymizer("xvector", generator=str(tmp_path / name)) for name in ("a.npz", "b.npz"))
+    assert one.fingerprint == other.fingerprint
+    (tmp_path / "b.npz").write_bytes(b"another one")
+    assert one.fingerprint != other.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"), [("world", "breath", "aperiodicity"), ("formants", "rate", "speaking_rate")]
+)
+def test_a_renamed_parameter_is_refused_with_its_new_name(name: str, old: str, new: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}: the parameter '{old}' is called '{new}' now"):
+        anonymizer(name, **{old: 1.0})
 
 
 def test_every_name_is_listed() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from anonymizers.contract import voice
-from personare.anonymizers.formants import Formants
-from personare.anonymizers.targets import load
+from personare.anonymizers.signal.formants import Formants
+from personare.anonymizers.signal.targets import load_targets
 from personare.core.audio import Audio, write
 
 
@@ -29,7 +29,7 @@ def two_speakers(folder: Path) -> Path:
 def test_one_row_per_speaker_and_no_name(tmp_path: Path) -> None:
     done = fit(str(two_speakers(tmp_path / "corpus")), str(tmp_path / "targets.tsv"))
     assert done.returncode == 0, done.stderr
-    table = load(tmp_path / "targets.tsv")
+    table = load_targets(tmp_path / "targets.tsv")
     assert [round(t.f0_hz / 10) for t in table] == [11, 21]
     text = (tmp_path / "targets.tsv").read_text()
     assert "anna" not in text
@@ -44,7 +44,7 @@ def test_a_speaker_without_speech_is_a_row_and_exit_one(tmp_path: Path) -> None:
     done = fit(str(corpus), str(tmp_path / "targets.tsv"))
     assert done.returncode == 1
     assert "failed: mute: too little voiced speech" in done.stderr
-    assert len(load(tmp_path / "targets.tsv")) == 2
+    assert len(load_targets(tmp_path / "targets.tsv")) == 2
 
 
 def test_a_strange_table_name_is_one_line(tmp_path: Path) -> None:

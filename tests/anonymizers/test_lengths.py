@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonymizers.contract import hide, voice
-from personare.anonymizers import anonymizer, frames, mcadams, phrases
-from personare.anonymizers.vocoder import pitch, revoiced
+from personare.anonymizers import anonymizer
+from personare.anonymizers.signal import frames, mcadams, phrases
+from personare.anonymizers.signal.vocoder import resynthesize, track_f0
 from personare.core.audio import Audio, read_mono
 from personare.core.protocols import Anonymizer
 
@@ -58,11 +59,11 @@ def test_speech_in_phrases_is_analysed_as_in_one_pass(
     """The pitch tracker takes the mean off the whole, and at 11.025 kHz every 8th frame lies between two samples."""
     audio = voice(9.0, rate_hz=rate_hz)
     long_phrases(monkeypatch, 1000)
-    whole = pitch(audio)
+    whole = track_f0(audio)
     for seconds in (2, 4):
         long_phrases(monkeypatch, seconds)
         assert len(list(phrases.phrases(audio))) > 2
-        found = pitch(audio)
+        found = track_f0(audio)
         voiced = (found > 0) & (whole > 0)
         assert np.mean(np.abs(found - whole) < 1e-6) > same
         assert np.mean((found > 0) == (whole > 0)) > 0.998
@@ -75,12 +76,12 @@ def test_joints_of_phrases_cannot_be_told_from_one_pass(monkeypatch: pytest.Monk
     audio = read_mono(path)
     audio = Audio(audio.samples[: 10 * audio.rate_hz], audio.rate_hz)
     long_phrases(monkeypatch, 1000)
-    track, whole = pitch(audio), bands_db(revoiced(audio, lambda speech: speech).samples)
+    track, whole = track_f0(audio), bands_db(resynthesize(audio, lambda speech: speech).samples)
     long_phrases(monkeypatch, 4)
     joints = [last for _, last in phrases.phrases(audio)][:-1]
     assert len(joints) >= 2
-    assert np.abs(pitch(audio) - track).max() < 1e-6
-    again = bands_db(revoiced(audio, lambda speech: speech).samples)
+    assert np.abs(track_f0(audio) - track).max() < 1e-6
+    again = bands_db(resynthesize(audio, lambda speech: speech).samples)
     off = np.sqrt(np.square(again - whole).mean(axis=1))
     near = np.unique([joint * audio.rate_hz // (200 * 512) + i for joint in joints for i in (-1, 0, 1)])
     assert off.mean() < 1.5  # the noise in the voice is drawn anew after a joint; nothing else differs

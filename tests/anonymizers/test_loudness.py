@@ -11,8 +11,8 @@ from scipy.signal import freqz
 from anonymizers.bs1770 import HIGH_PASS, SHELF, loudness
 from anonymizers.contract import hide, level_db, voice
 from personare.anonymizers import anonymizer
-from personare.anonymizers.loudness import k_weighting
-from personare.anonymizers.mcadams import McAdams
+from personare.anonymizers.signal.loudness import k_weighting
+from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio, read_mono
 
 METHODS: dict[str, tuple[str, dict[str, object]]] = {

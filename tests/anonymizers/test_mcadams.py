@@ -12,7 +12,7 @@ from scipy.signal import lfilter
 
 from anonymizers.contract import hide, voice
 from personare.anonymizers import anonymizer
-from personare.anonymizers.mcadams import PIVOT_HZ, McAdams
+from personare.anonymizers.signal.mcadams import PIVOT_HZ, McAdams
 from personare.core.audio import Audio, read_mono
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, rng_for

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from personare.anonymizers.lpc import prediction
-from personare.anonymizers.poles import expand, pole_pairs
+from personare.anonymizers.signal.lpc import lpc
+from personare.anonymizers.signal.poles import expand, pole_pairs
 
 
 def random_polynomials(count: int, *, order: int, seed: int = 1) -> NDArray[np.float64]:
@@ -17,7 +17,7 @@ def random_polynomials(count: int, *, order: int, seed: int = 1) -> NDArray[np.f
     rng = np.random.default_rng(seed)
     frames = rng.normal(size=(count, 320)).cumsum(axis=1) * np.hanning(320)
     frames += rng.normal(size=(count, 1)) * np.sin(np.arange(320) * rng.uniform(0.1, 3, (count, 1)))
-    return prediction(frames, order=order)
+    return lpc(frames, order=order)
 
 
 def roots_of(u: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.complex128]:
@@ -57,7 +57,7 @@ def test_double_real_and_zero_poles(poles: list[complex]) -> None:
 
 
 @given(st.lists(st.floats(0.0, 3.14159), min_size=1, max_size=8), st.floats(0.3, 0.99))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_conjugate_poles_multiply_out(angles: list[float], radius: float) -> None:
     pairs = np.array([[1.0, -2 * radius * np.cos(angle), radius**2] for angle in angles])
     a = np.ones(1)

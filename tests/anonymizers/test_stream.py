@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anonymizers.contract import hide, voice
 from personare.anonymizers import anonymizer
-from personare.anonymizers.mcadams import McAdams
+from personare.anonymizers.signal.mcadams import McAdams
 from personare.anonymizers.stream import pump, stream
 from personare.core.audio import Audio, quantize
 from personare.core.errors import AudioError, ConfigError

@@ -11,15 +11,23 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from anonymizers.contract import hide, voice
-from personare.anonymizers import anonymizer, vocoder
-from personare.anonymizers.chain import Chain, Step
-from personare.anonymizers.formants import Formants, _exchanged
-from personare.anonymizers.mcadams import McAdams
-from personare.anonymizers.pace import shown_frames
-from personare.anonymizers.resonances import formants
-from personare.anonymizers.targets import Target, built_in, load, measure, neutral, save
-from personare.anonymizers.vocoder import centre_hz, pitch, revoiced
-from personare.anonymizers.world import WorldWarp
+from personare.anonymizers import anonymizer
+from personare.anonymizers.signal import vocoder
+from personare.anonymizers.signal.chain import Chain, Step
+from personare.anonymizers.signal.formant_tracking import median_formants_hz
+from personare.anonymizers.signal.formants import Formants, _exchanged
+from personare.anonymizers.signal.mcadams import McAdams
+from personare.anonymizers.signal.speaking_rate import source_frames
+from personare.anonymizers.signal.targets import (
+    TargetVoice,
+    average_target,
+    builtin_targets,
+    load_targets,
+    measure_target,
+    save_targets,
+)
+from personare.anonymizers.signal.vocoder import resynthesize, track_f0, voiced_median_hz
+from personare.anonymizers.signal.world import WorldWarp
 from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError, MissingExtraError, TableError
 from personare.core.seeding import Key, rng_for
@@ -41,37 +49,52 @@ def vowel(f0_hz: float = 120.0, *, tract_hz: tuple[float, ...] = TRACT_HZ, rate_
 
 def test_formants_of_a_known_tract_are_found() -> None:
     for rate_hz in (11_025, 16_000, 44_100):
-        found = formants(vowel(rate_hz=rate_hz))
+        found = median_formants_hz(vowel(rate_hz=rate_hz))
         assert found is not None
         assert np.abs(found[1:] / TRACT_HZ[1:] - 1).max() < 0.05
         assert abs(found[0] / TRACT_HZ[0] - 1) < 0.2  # F1 is drawn to the nearest harmonic
 
 
 def test_too_little_speech_has_no_formants() -> None:
-    assert formants(Audio(np.zeros(16_000, dtype=np.float32), 16_000)) is None
-    assert formants(Audio(np.ones(10, dtype=np.float32), 16_000)) is None
+    assert median_formants_hz(Audio(np.zeros(16_000, dtype=np.float32), 16_000)) is None
+    assert median_formants_hz(Audio(np.ones(10, dtype=np.float32), 16_000)) is None
 
 
 @pytest.mark.parametrize("target_hz", [90.0, 220.0])
 def test_world_moves_pitch_and_resonances_where_it_says(target_hz: float) -> None:
-    method = WorldWarp(warp=1.15, either_way=False, f0_hz=target_hz, f0_spread=1.0, breath=1.0)
+    method = WorldWarp(warp=1.15, either_way=False, f0_hz=target_hz, f0_spread=1.0, aperiodicity=1.0)
     audio = vowel()
     result = method(audio, rng=np.random.default_rng(1))
-    found = centre_hz(pitch(result))
+    found = voiced_median_hz(track_f0(result))
     assert found is not None
     assert abs(found / target_hz - 1) < 0.03
-    before, after = formants(audio), formants(result)
+    before, after = median_formants_hz(audio), median_formants_hz(result)
     assert before is not None
     assert after is not None
     assert np.abs(after[1:4] / before[1:4] - 1.15).max() < 0.08
 
 
+def test_world_warps_up_in_half_of_the_draws_and_down_in_the_others() -> None:
+    audio = vowel()
+    before = median_formants_hz(audio)
+    assert before is not None
+    directions = set()
+    for seed in range(4):
+        method = WorldWarp(warp=1.15, f0_hz=120.0, f0_spread=1.0, aperiodicity=1.0)
+        after = median_formants_hz(method(audio, rng=np.random.default_rng(seed)))
+        assert after is not None
+        down = np.random.default_rng(seed).random() < 0.5  # the first draw decides, as a fixed warp draws nothing
+        assert np.abs(after[1:4] / before[1:4] * (1.15 if down else 1 / 1.15) - 1).max() < 0.06
+        directions.add(bool(down))
+    assert directions == {True, False}
+
+
 def test_world_without_any_change_keeps_pitch_and_resonances() -> None:
     audio = vowel()
-    centre = centre_hz(pitch(audio))
+    centre = voiced_median_hz(track_f0(audio))
     assert centre is not None
-    result = WorldWarp(warp=1.0, f0_hz=centre, f0_spread=1.0, breath=1.0)(audio, rng=np.random.default_rng(1))
-    before, after = formants(audio), formants(result)
+    result = WorldWarp(warp=1.0, f0_hz=centre, f0_spread=1.0, aperiodicity=1.0)(audio, rng=np.random.default_rng(1))
+    before, after = median_formants_hz(audio), median_formants_hz(result)
     assert before is not None
     assert after is not None
     assert np.abs(after / before - 1).max() < 0.05
@@ -80,13 +103,13 @@ def test_world_without_any_change_keeps_pitch_and_resonances() -> None:
 @pytest.mark.parametrize("speed", [0.85, 1.15])
 def test_resampling_moves_all_resonances_and_nothing_else(speed: float) -> None:
     audio = vowel()
-    result = revoiced(audio, lambda speech: speech, speed=speed)
-    before, after = formants(audio), formants(result)
+    result = resynthesize(audio, lambda speech: speech, speed=speed)
+    before, after = median_formants_hz(audio), median_formants_hz(result)
     assert before is not None
     assert after is not None
     assert np.abs(after[1:4] / before[1:4] / speed - 1).max() < 0.04
     assert len(result.samples) == len(audio.samples)
-    found, wanted = centre_hz(pitch(result)), centre_hz(pitch(audio))
+    found, wanted = voiced_median_hz(track_f0(result)), voiced_median_hz(track_f0(audio))
     assert found is not None
     assert wanted is not None
     assert abs(found / wanted - 1) < 0.02
@@ -105,11 +128,11 @@ def test_i1_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_i1_moves_pitch_and_formants_to_the_target(tmp_path: Path) -> None:
-    target = Target("f", 200.0, (600.0, 1750.0, 2850.0, 4100.0, 5300.0))
-    save([target], tmp_path / "targets.tsv")
-    method = Formants(targets=tmp_path / "targets.tsv", exchange=False, noise_db=None, rate=1.0)
+    target = TargetVoice("f", 200.0, (600.0, 1750.0, 2850.0, 4100.0, 5300.0))
+    save_targets([target], tmp_path / "targets.tsv")
+    method = Formants(targets=tmp_path / "targets.tsv", exchange=False, noise_db=None, speaking_rate=1.0)
     result = method(vowel(), rng=np.random.default_rng(1))
-    measured = measure([result])
+    measured = measure_target([result])
     assert measured is not None
     assert abs(measured.f0_hz / 200.0 - 1) < 0.03
     assert np.abs(np.array(measured.formants_hz[1:4]) / target.formants_hz[1:4] - 1).max() < 0.08
@@ -122,8 +145,8 @@ def test_i1_noise_fills_the_bands_above_the_fifth_formant() -> None:
         return float(np.median(band) / band.mean())  # 0 for lines, ln 2 for noise
 
     audio = vowel(tract_hz=(*TRACT_HZ, 5500.0, 6500.0, 7500.0))
-    plain = Formants(exchange=False, noise_db=None, rate=1.0)
-    noisy = Formants(exchange=False, noise_db=10.0, rate=1.0)
+    plain = Formants(exchange=False, noise_db=None, speaking_rate=1.0)
+    noisy = Formants(exchange=False, noise_db=10.0, speaking_rate=1.0)
     assert noise_share(hide(noisy, audio)) > 2 * noise_share(hide(plain, audio))
 
 
@@ -136,9 +159,28 @@ def test_exchange_swaps_the_fourth_and_fifth_bands_and_leaves_the_rest() -> None
     assert np.allclose(shown[frequencies > 5100], frequencies[frequencies > 5100])
 
 
+def test_i1_exchanges_the_bands_of_f4_and_f5_in_the_sound(tmp_path: Path) -> None:
+    audio = vowel()
+    own = median_formants_hz(audio)
+    assert own is not None
+    save_targets([TargetVoice("f", 120.0, tuple(own))], tmp_path / "own.tsv")  # a target like the source: nothing moves
+
+    def f4_over_f5_db(samples: NDArray[np.float32]) -> float:
+        power = np.abs(np.fft.rfft(samples[8000:24_000].astype(np.float64))) ** 2  # one bin is one Hz
+        f4, f5 = (power[round(f) - 300 : round(f) + 300].sum() for f in own[3:5])
+        return float(10 * np.log10(f4 / f5))
+
+    settings = {"targets": tmp_path / "own.tsv", "noise_db": None, "speaking_rate": 1.0}
+    kept, exchanged = (
+        f4_over_f5_db(hide(anonymizer("formants", exchange=exchange, **settings), audio)) for exchange in (False, True)
+    )
+    assert kept > 10
+    assert exchanged < -10
+
+
 def test_words_get_faster_and_pauses_longer() -> None:
     words = np.array([True] * 100 + [False] * 50 + [True] * 100)
-    shown = shown_frames(words, 1.25)
+    shown = source_frames(words, 1.25)
     assert len(shown) == len(words)
     assert abs(words[shown].sum() - 200 / 1.25) <= 3
     assert (np.diff(shown) >= 0).all()
@@ -146,7 +188,7 @@ def test_words_get_faster_and_pauses_longer() -> None:
 
 def test_pauses_limit_how_slow_the_words_can_get() -> None:
     words = np.array([True] * 95 + [False] * 5)
-    assert words[shown_frames(words, 0.5)].sum() <= 100
+    assert words[source_frames(words, 0.5)].sum() <= 100
 
 
 @pytest.mark.parametrize("name", ["world", "formants"])
@@ -179,14 +221,14 @@ def test_wrong_chains_are_one_clear_line(steps: list[dict[str, object]], message
 
 
 def test_the_table_of_targets_survives_writing_and_reading(tmp_path: Path) -> None:
-    save(built_in(), tmp_path / "targets.tsv")
-    again = load(tmp_path / "targets.tsv")
-    assert [t.gender for t in again] == [t.gender for t in built_in()]
-    assert max(abs(a.f0_hz - b.f0_hz) for a, b in zip(again, built_in(), strict=True)) < 0.1
+    save_targets(builtin_targets(), tmp_path / "targets.tsv")
+    again = load_targets(tmp_path / "targets.tsv")
+    assert [t.gender for t in again] == [t.gender for t in builtin_targets()]
+    assert max(abs(a.f0_hz - b.f0_hz) for a, b in zip(again, builtin_targets(), strict=True)) < 0.1
 
 
 def test_built_in_targets_are_plausible_people() -> None:
-    table = built_in()
+    table = builtin_targets()
     assert len({t.f0_hz for t in table}) == len(table)
     for t in table:
         assert 80 < t.f0_hz < 320
@@ -194,7 +236,7 @@ def test_built_in_targets_are_plausible_people() -> None:
     men, women = ([t.f0_hz for t in table if t.gender == g] for g in "mf")
     assert abs(np.median(men) / 130 - 1) < 0.05
     assert abs(np.median(women) / 220 - 1) < 0.05
-    assert np.median(men) < neutral().f0_hz < np.median(women)
+    assert np.median(men) < average_target().f0_hz < np.median(women)
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from conftest import hum
 from personare.anonymizers import anonymizer
-from personare.anonymizers.xvector import anonymizer as xvector_anonymizer
-from personare.anonymizers.xvector import speaking
-from personare.anonymizers.xvector.weights import open_weights
+from personare.anonymizers.neural.xvector import anonymizer as xvector_anonymizer
+from personare.anonymizers.neural.xvector import synthesis
+from personare.anonymizers.neural.xvector.weights import open_weights
 from personare.core.errors import ConfigError, UnknownNameError, WeightsError
-from personare.encoders import grid, tracking
+from personare.encoders import grid, prosody
 from personare.encoders.content import moonshine_content
 
 
 @given(st.integers(1, 40_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_frames_cover_every_sample(n_samples: int) -> None:
     count = grid.frame_count(n_samples)
     assert (count - 1) * grid.STEP < n_samples <= count * grid.STEP
@@ -40,20 +40,22 @@ def test_content_is_laid_at_its_time() -> None:
 
 
 def test_pitch_is_moved_in_octaves() -> None:
-    track = grid.Track(np.array([100, 120, 200, 90], np.float32), np.ones(4, bool), np.zeros(4, np.float32))
-    moved = speaking.moved(track, speaking.Pitch(np.log2(100), 0.2), speaking.Pitch(np.log2(200), 0.2))
+    track = prosody.ProsodyTrack(np.array([100, 120, 200, 90], np.float32), np.ones(4, bool), np.zeros(4, np.float32))
+    moved = prosody.transform_f0(
+        track, prosody.F0Statistics(np.log2(100), 0.2), prosody.F0Statistics(np.log2(200), 0.2)
+    )
     np.testing.assert_allclose(moved.f0_hz, [200, 240, 400, 180], rtol=1e-5)
 
 
 def test_an_utterance_without_pitch_has_none() -> None:
-    assert speaking.pitch_of(np.zeros(0, np.float32)) is None
+    assert prosody.f0_statistics(np.zeros(0, np.float32)) is None
 
 
 @pytest.mark.parametrize("n", [1, 100, 20_000])
 def test_the_level_of_the_original_is_followed(n: int) -> None:
     rng = np.random.default_rng(0)
     original = (0.1 * rng.standard_normal(n)).astype(np.float32)
-    levelled = speaking.at_the_level_of(original, (0.01 * rng.standard_normal(n)).astype(np.float32))
+    levelled = synthesis.match_level(original, (0.01 * rng.standard_normal(n)).astype(np.float32))
     assert levelled.shape == (n,)
     if n > 1000:
         assert np.sqrt(np.square(levelled).mean()) == pytest.approx(0.1, rel=0.05)
@@ -67,7 +69,7 @@ def test_content_has_mean_0_and_spread_1() -> None:
 
 
 def test_the_shipped_voice_fits_its_card_and_its_limit() -> None:
-    folder = resources.files("personare.anonymizers.xvector") / "shipped"
+    folder = resources.files("personare.anonymizers.neural.xvector") / "shipped"
     sizes = {part.name: len(part.read_bytes()) for part in folder.iterdir() if part.name != "__pycache__"}
     assert sum(sizes.values()) <= 15_000_000
     weights = open_weights("shipped")
@@ -78,8 +80,8 @@ def test_the_shipped_voice_fits_its_card_and_its_limit() -> None:
         card["voices"]["nearest_cosine_to_a_training_speaker"]
         < card["voices"]["median_cosine_of_a_recording_to_its_speaker"]
     )
-    np.testing.assert_allclose(np.linalg.norm(weights.voices.vectors, axis=1), 1, atol=1e-5)
-    assert weights.voices.genders.count("f") == weights.voices.genders.count("m") == 500
+    np.testing.assert_allclose(np.linalg.norm(weights.bank.vectors, axis=1), 1, atol=1e-5)
+    assert weights.bank.genders.count("f") == weights.bank.genders.count("m") == 500
 
 
 @pytest.mark.models
@@ -118,12 +120,12 @@ def test_wrong_settings_are_one_line() -> None:
 @pytest.mark.parametrize("length", [10_000, 4_100, 4_001])
 def test_phrases_fade_into_each_other(length: int) -> None:
     """Closed form: two phrases that say 0 and 1 join in a rising line, and 1 and 1 stay 1, however short the second."""
-    cut, reach = 4_000, xvector_anonymizer._JOIN
+    cut, reach = 4_000, synthesis.CROSSFADE
     spans = [(0, min(cut + reach, length)), (cut - reach, length)]
     choices: list[tuple[int, int]] = [(0, 1), (1, 1)]
     for values in choices:
         pieces = [(a, np.full(b - a, value, np.float32)) for (a, b), value in zip(spans, values, strict=True)]
-        sound = xvector_anonymizer.joined(pieces, length)
+        sound = synthesis.crossfade(pieces, length)
         assert sound[0] == values[0]
         assert np.abs(np.diff(sound)).max() <= (values[0] != values[1]) / reach + 1e-6
 
@@ -133,7 +135,7 @@ def test_a_long_sound_is_cut_with_overlap() -> None:
     pieces = xvector_anonymizer._overlapping(audio)
     assert len(pieces) > 2
     assert (pieces[0][0], pieces[-1][1]) == (0, len(audio.samples))
-    assert {ends - begins for (_, ends), (begins, _) in itertools.pairwise(pieces)} == {2 * xvector_anonymizer._JOIN}
+    assert {ends - begins for (_, ends), (begins, _) in itertools.pairwise(pieces)} == {2 * synthesis.CROSSFADE}
 
 
 @pytest.mark.parametrize("f0_hz", [90.0, 160.0, 320.0])
@@ -143,7 +145,7 @@ def test_pitch_is_found_where_it_is(f0_hz: float) -> None:
     noise = np.random.default_rng(0).standard_normal(len(audio.samples))
     level = float(np.sqrt(np.square(audio.samples).mean()))
     noisy = (audio.samples + 0.3 * level * noise).astype(np.float32)
-    track = tracking.tracked(noisy)
+    track = prosody.track_prosody(noisy)
     assert len(track.f0_hz) == grid.frame_count(len(noisy)) * grid.PAIR
     assert track.voiced.mean() > 0.8
     np.testing.assert_allclose(np.median(track.f0_hz[track.voiced]), f0_hz, rtol=0.02)

@@ -9,10 +9,12 @@ from scipy.stats import ortho_group
 
 from personare.attackers.alignment import align_pairs, align_unpaired, procrustes, wasserstein_procrustes
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import Scorer, cosine
+from personare.attackers.scoring import Scorer
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError, LeakError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
+from personare.core.vectors import cosine
 
 D = 8
 TURN = ortho_group.rvs(D, random_state=1)
@@ -56,8 +58,8 @@ def _split() -> Split:
     return Split(
         Knowledge.ALIGNED,
         Heard(_speech("t", 1, speakers=30, each=1, turn=None)),
-        Heard(_speech("t", 2, speakers=30, each=1, turn=back), Disguise("turned", "a")),
-        Heard(_speech("l", 3, speakers=100, each=3, turn=back), Disguise("turned", "b")),
+        Heard(_speech("t", 2, speakers=30, each=1, turn=back), Disguise(SystemIdentity("turned"), "a")),
+        Heard(_speech("l", 3, speakers=100, each=3, turn=back), Disguise(SystemIdentity("turned"), "b")),
         Heard(_speech("l", 3, speakers=100, each=3, turn=None)),
     )
 
@@ -109,8 +111,8 @@ def test_without_pairs_a_cloud_that_is_only_moved_is_moved_back_and_not_turned_o
     split = Split(
         Knowledge.ALIGNED,
         Heard(heard("t", 30, 1, hidden=False)),
-        Heard(heard("t", 30, 2, hidden=True), Disguise("moved", "a")),
-        Heard(heard("l", 100, 3, hidden=True), Disguise("moved", "b")),
+        Heard(heard("t", 30, 2, hidden=True), Disguise(SystemIdentity("moved"), "a")),
+        Heard(heard("l", 100, 3, hidden=True), Disguise(SystemIdentity("moved"), "b")),
         Heard(heard("l", 100, 3, hidden=False)),
     )
     plain, paired = _linked(split, cosine), _linked(split, align_pairs(split))

@@ -16,6 +16,7 @@ from conftest import hum
 from personare.attackers import cache
 from personare.core.audio import Audio, write
 from personare.core.errors import AudioError
+from personare.core.utterances import Utterance
 
 CALLS: list[float] = []
 
@@ -105,14 +106,14 @@ def test_sounds_in_memory(tmp_path: Path) -> None:
 
 def test_work_for_an_engine_is_picklable_and_names_the_file_it_failed_on(tmp_path: Path) -> None:
     work = pickle.loads(pickle.dumps(cache.EmbedWork("loudness", tmp_path, {"scale": 3.0})))  # noqa: S301
-    assert work(cache.Clip(_file(tmp_path))).shape == (2,)
+    assert work(Utterance("u", "s", _file(tmp_path))).shape == (2,)
     assert CALLS == [3.0]
     with pytest.raises(AudioError, match=r"none\.wav: no such file"):
-        work(cache.Clip(tmp_path / "none.wav"))
+        work(Utterance("u", "s", tmp_path / "none.wav"))
     noise = tmp_path / "noise.wav"
     noise.write_bytes(b"not audio")
     with pytest.raises(AudioError, match=r"noise\.wav: not audio"):
-        work(cache.Clip(noise))
+        work(Utterance("u", "s", noise))
 
 
 def test_vectors_are_for_the_owner_only_and_can_be_forgotten(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import hum
-from personare.attackers import embedder, scoring
+from personare.attackers import embedder
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, ConfigError, WeightsError
 from personare.core.protocols import Embedder
+from personare.core.vectors import cosine
 
 pytestmark = pytest.mark.models
 
@@ -30,7 +31,7 @@ def ear(name: str) -> Embedder:
 
 
 def _alike(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
-    return float(scoring.cosine(a[None], b[None])[0, 0])
+    return float(cosine(a[None], b[None])[0, 0])
 
 
 def test_it_is_an_embedder_whose_fingerprint_names_the_weights(name: str, ear: Embedder) -> None:

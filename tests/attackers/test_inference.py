@@ -9,8 +9,9 @@ from personare.attackers.inference import Inferred, fit_attribute, infer_attribu
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
-from personare.core.speakers import unit_rows
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
+from personare.core.vectors import unit_rows
 
 VALUES = ("young", "middle", "old")
 
@@ -32,9 +33,9 @@ def _attack(strength: float) -> Inferred:
     learnt, attacked = _attribute(120, "l"), _attribute(80, "t")
     split = Split(
         Knowledge.INFORMED,
-        Heard(_speech("e", attacked, strength=strength), Disguise("x", "1")),
-        Heard(_speech("t", attacked, strength=strength), Disguise("x", "2")),
-        Heard(_speech("l", learnt, strength=strength), Disguise("x", "3")),
+        Heard(_speech("e", attacked, strength=strength), Disguise(SystemIdentity("x"), "1")),
+        Heard(_speech("t", attacked, strength=strength), Disguise(SystemIdentity("x"), "2")),
+        Heard(_speech("l", learnt, strength=strength), Disguise(SystemIdentity("x"), "3")),
     )
     return infer_attribute(split, {**learnt, **attacked, "t0": None}, rng=np.random.default_rng(1))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from personare.attackers import scoring
 from personare.core.errors import TableError
 from personare.core.tables import Embeddings, Trials
+from personare.core.vectors import cosine
 
 GENDERS: dict[str, str | None] = {"a": "f", "b": "f", "c": "m", "d": None, "e": None}
 
@@ -98,5 +99,5 @@ def test_nothing_to_score() -> None:
 
 
 def test_a_silent_vector_is_like_nobody() -> None:
-    scores = scoring.cosine(np.zeros((1, 3), np.float32), np.ones((2, 3), np.float32))
+    scores = cosine(np.zeros((1, 3), np.float32), np.ones((2, 3), np.float32))
     np.testing.assert_array_equal(scores, [[0, 0]])

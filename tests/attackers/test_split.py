@@ -11,10 +11,11 @@ from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import score_all
 from personare.attackers.split import Disguise, Heard, Split, TrainingVectors
 from personare.core.errors import LeakError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
 
-ONE, TWO, THREE = (Disguise("mcadams", draw) for draw in ("1", "2", "3"))
-OLDER = Disguise("older", "1")
+ONE, TWO, THREE = (Disguise(SystemIdentity("mcadams"), draw) for draw in ("1", "2", "3"))
+OLDER = Disguise(SystemIdentity("older"), "1")
 
 
 def _some(prefix: str, speakers: str, each: int = 4) -> Embeddings:
@@ -32,10 +33,10 @@ def _informed() -> Split:
 
 
 def test_an_honest_split_gives_lessons_of_other_speakers() -> None:
-    training = _informed().training_vectors()
-    assert training.names == ("x", "y", "z")
-    np.testing.assert_array_equal(training.vectors, OTHERS.vectors)
-    assert training.speaker.tolist() == [0] * 4 + [1] * 4 + [2] * 4
+    lessons = _informed().training_vectors()
+    assert lessons.names == ("x", "y", "z")
+    np.testing.assert_array_equal(lessons.vectors, OTHERS.vectors)
+    assert lessons.speaker.tolist() == [0] * 4 + [1] * 4 + [2] * 4
 
 
 def test_every_honest_level_can_be_built() -> None:
@@ -123,29 +124,39 @@ def test_an_attacker_without_training_has_no_lessons() -> None:
 
 
 def test_none_of_several_disguises_may_be_the_trials() -> None:
-    several = Disguise("mcadams", "8", ("9", TWO.draw))
+    several = Disguise(SystemIdentity("mcadams"), "8", ("9", TWO.draw))
     with pytest.raises(LeakError, match="enrolment and trial speech share their pseudo-speakers"):
         Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, several), Heard(TEST, TWO))
     Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, several), Heard(TEST, ONE))
-    assert not several.shares(Disguise("older", TWO.draw)) and not several.shares(None)
+    assert not several.shares(Disguise(SystemIdentity("older"), TWO.draw)) and not several.shares(None)
 
 
-def test_an_attack_is_called_by_what_its_embedder_was_trained_on() -> None:
+def test_an_attack_is_called_by_what_its_ear_has_learnt() -> None:
     lazy, informed, semi = Knowledge.LAZY_INFORMED, Knowledge.INFORMED, Knowledge.SEMI_INFORMED
     parts = Heard(ENROLL, ONE), Heard(TEST, TWO)
-    Split(informed, *parts, embedder_trained_on="mcadams")
-    Split(semi, *parts, embedder_trained_on="older")
-    with pytest.raises(LeakError, match="trained on speech hidden by 'mcadams': it is informed"):
-        Split(lazy, *parts, embedder_trained_on="mcadams")
+    Split(informed, *parts, embedder_trained_on=SystemIdentity("mcadams"))
+    Split(semi, *parts, embedder_trained_on=SystemIdentity("older"))
+    with pytest.raises(LeakError, match="learnt from speech hidden by 'mcadams': it is informed"):
+        Split(lazy, *parts, embedder_trained_on=SystemIdentity("mcadams"))
     with pytest.raises(LeakError, match="the same system as the trials' \\('mcadams'\\), not 'older'"):
-        Split(informed, *parts, embedder_trained_on="older")
+        Split(informed, *parts, embedder_trained_on=SystemIdentity("older"))
     with pytest.raises(LeakError, match="another system than"):
-        Split(semi, *parts, embedder_trained_on="mcadams")
+        Split(semi, *parts, embedder_trained_on=SystemIdentity("mcadams"))
 
 
-def test_vectors_of_some_speakers_are_renumbered() -> None:
-    training = _informed().training_vectors()
-    part = training.of(np.array([0, 2]))
+def test_an_attacker_anonymizes_enrolment_by_the_very_system_of_the_trials() -> None:
+    newer = Disguise(SystemIdentity("mcadams, version 2", "mcadams"), "5")
+    with pytest.raises(LeakError, match="of the same version and with the same models"):
+        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, newer), Heard(TEST, TWO))
+    with pytest.raises(LeakError, match="this one is not \\('mcadams'\\)"):
+        Split(Knowledge.INFORMED, Heard(ENROLL, newer), Heard(TEST, TWO), Heard(OTHERS, THREE))
+    called = Disguise(SystemIdentity("mcadams", "mcadams (alpha = 0.8)"), "5")
+    Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, called), Heard(TEST, TWO))
+
+
+def test_some_of_the_lessons_are_renumbered() -> None:
+    lessons = _informed().training_vectors()
+    part = lessons.of(np.array([0, 2]))
     assert part.names == ("x", "z") and part.ids == OTHERS.ids[:4] + OTHERS.ids[8:]
     assert part.speaker.tolist() == [0] * 4 + [1] * 4
     np.testing.assert_array_equal(part.vectors[4:], OTHERS.vectors[8:])

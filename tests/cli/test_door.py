@@ -39,7 +39,7 @@ def test_each_mistake_is_one_line_and_exit_2(small_corpus: Path, tmp_path: Path)
         "Missing argument 'DST'": ("anonymize", small_corpus),
         "no model 'ecpa'; did you mean 'ecapa'": ("models", "fetch", "ecpa"),
         "can be paired": ("evaluate", small_corpus, _others(tmp_path)),
-        "write whole numbers": ("evaluate", small_corpus, small_corpus, "--lengths", "one"),
+        "is no whole number": ("evaluate", small_corpus, small_corpus, "--lengths", "one"),
         "no anonymizer 'nothing'": ("methods", "nothing"),
     }
     for message, words in mistakes.items():

@@ -9,9 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from conftest import hum
+from listener_plugins import Spelling
 from personare.attackers import cache
 from personare.cli import app
-from personare.listeners.memory import remembered
+from personare.core.observations import Stimulus
+from personare.listeners.cache import observe
 
 
 class _Ear:
@@ -29,9 +31,9 @@ def test_vectors_and_words_are_gone_and_models_stay(tmp_path: Path, monkeypatch:
     (tmp_path / "models" / "some.onnx").write_bytes(b"weights")
     for seed in (1, 2):
         cache.embed_audio(hum(seed), "ear")
-    remembered("recognizer", [hum(1)], lambda: ["WORDS"])
+    observe(Spelling(), [Stimulus(hum(1))], remember=True)
     done = CliRunner().invoke(app, ["forget"])
-    assert done.exit_code == 0 and "forgot 2 speaker vectors and 1 memories" in done.output.replace("\n", " ")
+    assert done.exit_code == 0 and "forgot 2 speaker vectors and 1 observations" in done.output.replace("\n", " ")
     assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["some.onnx"]
     assert "forgot 0 speaker vectors" in CliRunner().invoke(app, ["forget"]).output
     cache._model.cache_clear()

@@ -44,7 +44,7 @@ def run(*words: object) -> str:
 
 def test_link_prints_the_curve_and_the_guesser(folder: Path) -> None:
     said = run("link", folder / "test.npz", folder / "enroll.parquet", "--lengths", "1,3", "--who", "2")
-    assert said.count("above guessing") == 4 and "5.00 %" in said and "3.33 %" in said
+    assert said.count("exposed") == 4 and "5.0 %" in said and "3.3 %" in said
     assert "L = 1, N = 30: greatest risk s" in said
 
 
@@ -77,7 +77,7 @@ def test_the_papers_sampling(folder: Path) -> None:
 def test_single_out_with_control_and_plot(folder: Path, tmp_path: Path) -> None:
     options = ["--lengths", "1", "--sizes", "10", "--predicates", "15", "--control", "--plot", tmp_path]
     said = run("single-out", folder / "enroll.parquet", folder / "test.npz", *options)
-    assert "above guessing" in said and "(control): the data add risk" in said
+    assert "exposed" in said and "(control): the data add risk" in said
     assert (tmp_path / "singling-out.png").read_bytes()[:4] == b"\x89PNG"
 
 
@@ -106,7 +106,7 @@ def bad_files(folder: Path, place: Path) -> dict[str, tuple[list[object], str]]:
         "empty": ([place / "empty.npz", enroll], "holds no vectors"),
         "same utterances": ([good, good], "must not share utterances; 360 utterances are in both"),
         "lengths": ([good, enroll, "--lengths", "1,x"], "'x' is no whole number"),
-        "sizes": ([good, enroll, "--lengths", "1", "--sizes", "31"], "N' must be a whole number within 1..30"),
+        "sizes": ([good, enroll, "--lengths", "1", "--sizes", "31"], "N = 31 is impossible, 30 speakers are enrolled"),
         "two names": ([good, enroll, "--also", f"attacker={good},{enroll}"], "two attackers are called 'attacker'"),
         "also": ([good, enroll, "--also", "nonsense"], "write NAME=FILE,FILE"),
         "length": ([good, enroll, "--lengths", "40"], "L = 40 needs"),
@@ -133,4 +133,4 @@ def test_golden_x_vectors_through_the_door(shared_folder: Path) -> None:
     words = ["link", place / "xvectors_trial_m_anon.npz", place / "xvectors_enroll_anon.npz"]
     found = json.loads(run(*words, "--lengths", "1", "--sizes", "29", "--json"))
     assert found["findings"][0]["value"] == pytest.approx(expected[0] / expected[1], rel=1e-12)
-    assert any("left out (not enrolled)" in note for note in found["notes"])
+    assert any("are not enrolled and cannot be linked" in note for note in found["notes"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from personare.cli import main
-from reports.runs import write_run
+from reports.runs import write_small_run
 
 
 def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -22,9 +22,9 @@ def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *w
 def test_the_run_may_stand_alone_or_after_make(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = write_run(tmp_path / "run", bare=True)
+    run = write_small_run(tmp_path / "run")
     code, out, _ = told(monkeypatch, capsys, str(run))
-    assert code == 0 and "report.html" in out and "1 pictures, as SVG and PNG" in out
+    assert code == 0 and "report.html" in out and "1 figures, as SVG and PNG" in out
     names = {path.name for path in (run / "report").iterdir()}
     assert names == {"report.html", "report.md", "tables.tex", "findings.csv", "findings.json", "figures"}
     code, _, _ = told(monkeypatch, capsys, "make", "--format", "csv", "--out", str(tmp_path / "one"), str(run))
@@ -34,7 +34,7 @@ def test_the_run_may_stand_alone_or_after_make(
 def test_two_runs_are_printed_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [str(write_run(tmp_path / name, title=name, bare=True)) for name in ("before", "after")]
+    runs = [str(write_small_run(tmp_path / name, title=name)) for name in ("before", "after")]
     code, out, _ = told(monkeypatch, capsys, "compare", *runs)
     assert code == 0 and "before (1) against after (2)" in out and "overlap" in out
     assert "1 findings are in both runs; 0 of them differ" in out
@@ -46,6 +46,6 @@ def test_mistakes_are_one_line(
 ) -> None:
     code, _, err = told(monkeypatch, capsys, str(tmp_path))
     assert code == 2 and err.count("\n") == 1 and "is no run folder" in err
-    run = write_run(tmp_path / "run", bare=True)
+    run = write_small_run(tmp_path / "run")
     code, _, err = told(monkeypatch, capsys, str(run), "--format", "pdf")
     assert code == 2 and "no format 'pdf'" in err and err.count("\n") == 1

@@ -16,6 +16,7 @@ import pytest
 from personare.cli import main
 from personare.core.tables import Scores
 from personare.metrics.privacy.eer import rocch_eer
+from personare.pipeline.scoring import ENROLLED_REDRAWN, NO_SPEAKERS
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,30 @@ def test_every_kind_of_file_gives_the_same_numbers(run: Run, files: dict[str, li
         assert (found["targets"], found["nontargets"]) == (25, 225)
         knows_speakers = kind not in ("two columns", "npz of two")
         assert values["eer"]["n"] == (5 if knows_speakers else 250)
-        assert bool(found["notes"]) != knows_speakers
+        assert found["notes"] == [ENROLLED_REDRAWN if knows_speakers else NO_SPEAKERS]
         assert values["eer"]["low"] <= values["eer"]["value"] <= values["eer"]["high"]
+
+
+def test_a_file_that_tells_who_speaks_redraws_and_deals_tested_speakers(run: Run, tmp_path: Path) -> None:
+    """Each recording has one target trial: three speakers are enrolled, two tested; chance deals identities."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"s{e}", f"u{u}", e == u % 2, round(float(rng.normal(4.0 * (e == u % 2))), 3))
+        for e in range(3)
+        for u in range(20)
+    ]
+    frame = pl.DataFrame(rows, schema=["enroll", "test", "target", "score"], orient="row")
+    Scores(frame).save(tmp_path / "told.parquet")
+    found = json.loads(run(tmp_path / "told.parquet", "--json").stdout)["files"][0]
+    eer = next(f for f in found["findings"] if f["metric"] == "eer")
+    assert (eer["n"], found["notes"]) == (2, [])
+    # a deal leaves 0, 1 or 2 of the two tested speakers their own identity: chance is far below that of shuffled labels
+    labels_shuffled = json.loads(run(tmp_path / "told.parquet", "--json", "--seed", "2").stdout)
+    other_seed = next(f for f in labels_shuffled["files"][0]["findings"] if f["metric"] == "eer")
+    assert abs(eer["chance"] - other_seed["chance"]) < 0.08 and eer["chance"] < 0.42
+    twice = frame.with_columns(target=pl.col("enroll").is_in(["s0", "s1"]) & (pl.col("test") == "u0"))
+    Scores(twice).save(tmp_path / "twice.parquet")  # one recording, two enrolled speakers as targets
+    assert json.loads(run(tmp_path / "twice.parquet", "--json").stdout)["files"][0]["notes"] == [ENROLLED_REDRAWN]
 
 
 def test_the_table_names_definitions_tag_and_attainable_maximum(run: Run, files: dict[str, list[Any]]) -> None:
@@ -252,7 +275,7 @@ def test_one_enrolled_speaker_has_numbers_without_intervals(run: Run, tmp_path: 
     done = run(path)
     assert done.code == 0
     assert "note: one enrolled speaker: no interval can be given" in done.stdout
-    assert "none" in done.stdout
+    assert " % [-]" in done.stdout
 
 
 @pytest.mark.parametrize("option", [("--prior", "1.5"), ("--resamples", "0")])

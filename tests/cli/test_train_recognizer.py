@@ -83,7 +83,7 @@ def test_it_trains_tells_and_is_heard_with(
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "cache"))
     assert _run(monkeypatch, "anonymize", written, tmp_path / "hidden", "--method", "mcadams") == 0
     capsys.readouterr()
-    words = ("--measures", "words", "--recognizers", f"ctc:{out}")
+    words = ("--listeners", f"ctc:{out}")
     assert _run(monkeypatch, "listen", written, tmp_path / "hidden", *words) == 0
     heard = capsys.readouterr().out
     assert heard.count("Character error rate") == 2 and "Word error rate" not in heard
@@ -143,12 +143,12 @@ def test_an_unknown_part_and_an_untrained_folder_are_one_line(
 ) -> None:
     assert _train(monkeypatch, "--corpus", written, "--part", "train", "--out", tmp_path / "asr") == 2
     assert "the corpus has no part 'train'" in capsys.readouterr().err
-    words = ("--measures", "words", "--recognizers", f"ctc:{tmp_path / 'absent'}")
+    words = ("--listeners", f"ctc:{tmp_path / 'absent'}")
     assert _run(monkeypatch, "listen", written, written, *words) == 2
     told = capsys.readouterr().err
     assert "holds no trained recognizer" in told and told.count("\n") == 1
-    assert _run(monkeypatch, "listen", written, written, "--measures", "words", "--recognizers", "ctc") == 2
-    assert "no recognizer 'ctc'; Known: ctc:FOLDER, moonshine, whisper" in capsys.readouterr().err
+    assert _run(monkeypatch, "listen", written, written, "--listeners", "ctc") == 2
+    assert "listener 'ctc' needs a folder of your own; write ctc:FOLDER" in capsys.readouterr().err
 
 
 def test_without_torch_it_says_what_to_install(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conftest import hum
 from personare.core.audio import Audio, probe, quantize, read_channels, read_mono, resample, write
-from personare.core.errors import AudioError, TargetError
+from personare.core.errors import AudioError, OutputError
 
 
 @pytest.mark.parametrize("rate_hz", [8_000, 16_000, 44_100, 48_000])
@@ -130,7 +130,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(AudioError):
         write(path, Audio(np.full(10, 2.0, np.float32), 16_000))
     assert path.read_bytes() == before
-    with pytest.raises(TargetError):
+    with pytest.raises(OutputError):
         write(path / "below-a-file.wav", hum(1, duration_s=0.1))
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from personare.core.errors import ConfigError, TargetError
+from personare.core.errors import ConfigError, OutputError
 from personare.core.seeding import Key, load_key, load_or_make_key, rng_for, token_for
 
 
@@ -50,5 +50,5 @@ def test_key_files_are_private_and_checked(tmp_path: Path) -> None:
             load_key(path)
     with pytest.raises(ConfigError, match="no such key file"):
         load_key(tmp_path / "absent")
-    with pytest.raises(TargetError):
+    with pytest.raises(OutputError):
         load_or_make_key(path / "below-a-file")

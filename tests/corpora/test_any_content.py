@@ -88,7 +88,7 @@ def test_any_content(
         (folder / name).write_bytes(content)
     before = sorted(p for p in folder.rglob("*") if p.name != Path(target).name)
 
-    @settings(max_examples=25, deadline=None, derandomize=True)
+    @settings(max_examples=25, derandomize=True)
     @given(content=CONTENT, headed=st.booleans())
     def read_anything(content: bytes, headed: bool) -> None:
         content = HEADS.get(target, b"") + content if headed else content

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from personare.core.errors import CorpusError, TargetError
+from personare.core.errors import CorpusError, OutputError
 from personare.core.tables import Corpus, Trials
 from personare.corpora import read_corpus
 from personare.corpora.kaldi_writing import write_kaldi
@@ -143,7 +143,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_what_is_written_is_read_again(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("kaldi")
@@ -188,5 +188,5 @@ def test_writing_refuses_what_kaldi_cannot_hold(tmp_path: Path) -> None:
 def test_writing_refuses_a_full_folder(tmp_path: Path, text: Text) -> None:
     text("out/precious", "")
     corpus = Corpus(pl.DataFrame({"utterance": ["u1"], "speaker": ["a"], "audio": ["/x.wav"]}))
-    with pytest.raises(TargetError, match="exists and is not an empty folder"):
+    with pytest.raises(OutputError, match="exists and is not an empty folder"):
         write_kaldi(corpus, tmp_path / "out")

@@ -10,7 +10,7 @@ import pytest
 from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError, WeightsError
 from personare.listeners.ctc import Ctc
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import Letters
 from personare.metrics.utility.wer import character_errors, wer
 from personare.training.plan import TrainingPlan
 from personare.training.recognizer.examples import RecognizerExample, examples
@@ -40,7 +40,7 @@ def spoken(count: int, seed: int) -> tuple[list[Audio], list[str]]:
 
 
 def prepared(sounds: list[Audio], texts: list[str]) -> list[RecognizerExample]:
-    return examples(sounds, texts, normalize=Normalizer())
+    return examples(sounds, texts, normalize=Letters())
 
 
 SMALL = RecognizerShape(width=32, blocks=1, kernel=5, symbols=SYMBOLS)

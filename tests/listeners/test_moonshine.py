@@ -13,7 +13,7 @@ from personare.core.errors import ConfigError, WeightsError
 from personare.listeners import listener, moonshine_decoding
 from personare.listeners.moonshine import Moonshine, read_pieces
 from personare.listeners.moonshine_decoding import networks
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import WhisperEnglish
 
 RATE_HZ = 16_000
 
@@ -142,7 +142,7 @@ def word_error_rate(shared: Path, rows: pl.DataFrame) -> float:
     pytest.importorskip("jiwer")
     from personare.metrics.utility.wer import wer, word_errors
 
-    words = Normalizer()
+    words = WhisperEnglish()
     batch = [read_mono(shared / "corpus" / audio) for audio in rows["audio"]]
     heard = [words(text) for text in Moonshine()(batch)]
     return wer(word_errors([words(text) for text in rows["text"]], heard))
@@ -164,7 +164,7 @@ def test_noise_at_falling_snr_loses_words_step_by_step(shared_folder: Path) -> N
 
     rows = librispeech(shared_folder).filter(pl.col("seconds") < 9).group_by("speaker", maintain_order=True).head(1)
     batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
-    words, ear = Normalizer(), Moonshine()
+    words, ear = WhisperEnglish(), Moonshine()
     rates = []
     for snr_db in (30, 3, -10):
         heard = [words(text) for text in ear([noisy(audio, snr_db) for audio in batch])]

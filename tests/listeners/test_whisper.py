@@ -12,7 +12,7 @@ import pytest
 from personare.core.audio import Audio, read_mono, resample
 from personare.core.errors import ConfigError, MissingExtraError
 from personare.listeners import listener, whisper
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import WhisperEnglish
 from personare.listeners.whisper import Whisper
 
 RATE_HZ = 16_000
@@ -34,7 +34,7 @@ def test_hears_the_words_that_were_said(shared_folder: Path) -> None:
     rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 8)).head(2)
     batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
     batch[0] = resample(batch[0], 22_050)
-    words = Normalizer()
+    words = WhisperEnglish()
     heard = [words(text) for text in Whisper()(batch)]
     assert wer(word_errors([words(text) for text in rows["text"]], heard)) < 0.2
 
@@ -73,7 +73,7 @@ def test_noise_loses_words_step_by_step_and_long_and_short_speech_is_heard(share
     manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
     rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 6)).head(3)
     batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
-    words, ear = Normalizer(), Whisper(beam=1)
+    words, ear = WhisperEnglish(), Whisper(beam=1)
     rates = []
     for snr_db in (30.0, 0.0, -12.0):
         heard = [words(text) for text in ear([noisy(audio, snr_db) for audio in batch])]

@@ -11,7 +11,7 @@ from personare.listeners.windows import is_silent, windows_at_quiet_points
 
 
 @given(st.integers(0, 40_000), st.floats(0.05, 3.0), st.sampled_from([1_000, 8_000, 11_025]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_windows_put_together_are_the_whole(frames: int, longest_s: float, rate_hz: int) -> None:
     samples = np.random.default_rng(frames).standard_normal(frames).astype(np.float32)
     windows = list(windows_at_quiet_points(Audio(samples, rate_hz), longest_s=longest_s))

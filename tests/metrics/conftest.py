@@ -10,11 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from numpy.typing import NDArray
-
-settings.register_profile("patient", deadline=None)  # a busy machine is not a failure
-settings.load_profile("patient")
 
 CONDITIONS = ("f_oo", "m_oo", "f_oa", "m_oa", "f_aa", "m_aa")
 

@@ -29,7 +29,7 @@ def test_interval_is_that_of_a_simulated_pair_of_attacks() -> None:
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.01)
 
 
-def test_more_success_on_strangers_means_less_risk() -> None:
+def test_more_success_of_the_control_means_less_risk() -> None:
     risks = [risk_over_control(wilson(30, 50), wilson(c, 50)).value for c in range(0, 50, 7)]
     assert risks == sorted(risks, reverse=True)
 
@@ -42,7 +42,7 @@ def test_what_the_attacker_may_say() -> None:
     general = attack_risk(30, 100, control_successes=28, control_attempts=100, baseline=0.05)
     assert general.proves_something
     assert not general.beats_control
-    assert "no better than on strangers" in general.sentence
+    assert "no better than on people who are not in them" in general.sentence
     weak = attack_risk(5, 100, control_successes=0, control_attempts=100, baseline=0.05)
     assert not weak.proves_something
     assert "proves nothing" in weak.sentence

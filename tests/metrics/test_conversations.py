@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.conversations import conversations, speaker_means
+from personare.metrics.privacy.conversations import conversations, enrolment_means
 
 
 def one_hot(utterances: int) -> np.ndarray:
@@ -39,17 +39,19 @@ def test_the_draw_comes_from_rng_alone() -> None:
 
 def test_means_over_all_or_over_thirty_utterances() -> None:
     owner = np.repeat(["a", "b"], [40, 20])
-    everything = speaker_means(one_hot(60), owner)
+    everything = enrolment_means(one_hot(60), owner)
     assert (everything.vectors > 0).sum(axis=1).tolist() == [40, 20]
-    thirty = speaker_means(one_hot(60), owner, most=30, rng=np.random.default_rng(0))
+    thirty = enrolment_means(one_hot(60), owner, most=30, rng=np.random.default_rng(0))
     assert (thirty.vectors > 0).sum(axis=1).tolist() == [30, 20]
     assert thirty.vectors[0].max() == pytest.approx(1 / 30)
 
 
-def test_unit_first_gives_every_utterance_the_same_weight() -> None:
-    loud = np.array([[1.0, 0.0], [0.0, 9.0]])
-    assert speaker_means(loud, ["a", "a"], unit_first=True).vectors.tolist() == [[0.5, 0.5]]
-    assert speaker_means(loud, ["a", "a"]).vectors.tolist() == [[0.5, 4.5]]
+def test_every_utterance_has_the_same_weight_unless_the_papers_raw_mean_is_asked_for() -> None:
+    loud, rng = np.array([[1.0, 0.0], [0.0, 9.0]]), np.random.default_rng(0)
+    assert enrolment_means(loud, ["a", "a"]).vectors.tolist() == [[0.5, 0.5]]
+    assert enrolment_means(loud, ["a", "a"], unit_first=False).vectors.tolist() == [[0.5, 4.5]]
+    assert conversations(loud, ["a", "a"], length=2, rng=rng).vectors.tolist() == [[0.5, 0.5]]
+    assert conversations(loud, ["a", "a"], length=2, rng=rng, unit_first=False).vectors.tolist() == [[0.5, 4.5]]
 
 
 @pytest.mark.parametrize(
@@ -63,4 +65,4 @@ def test_impossible_wishes_are_one_line(length: int, fewest: int, most: int | No
 
 def test_thirty_utterances_need_chance() -> None:
     with pytest.raises(MetricError, match="random generator"):
-        speaker_means(one_hot(4), ["a"] * 4, most=30)
+        enrolment_means(one_hot(4), ["a"] * 4, most=30)

@@ -20,10 +20,10 @@ from personare.metrics.privacy.linkability import (
     exact_curve,
     link_probability,
     linkability,
+    linkability_from_counts,
     linkability_from_scores,
-    linkability_from_strangers,
 )
-from personare.metrics.privacy.strangers import stranger_counts, stranger_counts_from_scores
+from personare.metrics.privacy.nontargets_above import nontargets_above, nontargets_above_in_scores
 
 GOLDEN = Path("golden") / "vpc2020"
 SIDES = {"oo": ("orig", "orig"), "oa": ("orig", "anon"), "aa": ("anon", "anon")}
@@ -54,20 +54,22 @@ def test_vpc2020_linkability_counts(shared_folder: Path, condition: str) -> None
     expected = json.loads((shared_folder / GOLDEN / "expected.json").read_text())["linkability_counts"]
     found = linkability(*golden(shared_folder, condition), sizes=(29,))
     links, tests = expected[condition]
-    assert (int((found.strangers == 0).sum()), len(found.strangers)) == (links, tests)
+    assert (int((found.nontargets_above == 0).sum()), len(found.nontargets_above)) == (links, tests)
     assert found.estimates[0].value == pytest.approx(links / tests, rel=1e-12)
     if condition in expected["mean_rank_ties_against"]:
-        assert 1 + found.strangers.mean() == pytest.approx(expected["mean_rank_ties_against"][condition], abs=5e-5)
+        assert 1 + found.nontargets_above.mean() == pytest.approx(
+            expected["mean_rank_ties_against"][condition], abs=5e-5
+        )
 
 
 # closed forms
 
 
 @pytest.mark.parametrize("b", range(5))
-def test_the_formula_counts_subsets_without_the_closer_strangers(b: int) -> None:
+def test_the_formula_counts_subsets_without_the_closer_nontargets(b: int) -> None:
     n = 6
     for size in range(1, n + 1):
-        subsets = list(itertools.combinations(range(n - 1), size - 1))  # strangers 0..b-1 are the closer ones
+        subsets = list(itertools.combinations(range(n - 1), size - 1))  # nontargets 0..b-1 are the closer ones
         share = sum(not set(s) & set(range(b)) for s in subsets) / len(subsets)
         assert link_probability([b], enrolled=n, sizes=(size,))[0, 0] == pytest.approx(share, rel=1e-14, abs=0)
 
@@ -119,15 +121,15 @@ def test_five_draws_scatter_around_the_exact_value() -> None:
 
 
 def test_one_test_per_speaker_gives_wilson_several_give_a_wider_interval_than_counting_tests() -> None:
-    wilson = linkability_from_strangers([0] * 8 + [3] * 2, np.arange(10), enrolled=5, sizes=(5,)).estimates[0]
+    wilson = linkability_from_counts([0] * 8 + [3] * 2, np.arange(10), enrolled=5, sizes=(5,)).estimates[0]
     assert (wilson.value, round(wilson.low, 4), round(wilson.high, 4), wilson.n) == (0.8, 0.4902, 0.9433, 10)
-    talkative = linkability_from_strangers([0] * 80 + [3] * 20, np.repeat(np.arange(10), 10), enrolled=5, sizes=(5,))
+    talkative = linkability_from_counts([0] * 80 + [3] * 20, np.repeat(np.arange(10), 10), enrolled=5, sizes=(5,))
     assert talkative.estimates[0].n == 10
     assert talkative.estimates[0].high - talkative.estimates[0].low > 0.3
 
 
 def test_risk_tells_who_is_linked() -> None:
-    found = linkability_from_strangers([0, 0, 0, 2, 4, 4], ["a", "a", "b", "b", "c", "c"], enrolled=5, sizes=(5,))
+    found = linkability_from_counts([0, 0, 0, 2, 4, 4], ["a", "a", "b", "b", "c", "c"], enrolled=5, sizes=(5,))
     assert dict(zip(found.speakers.tolist(), found.risk().tolist(), strict=True)) == {"a": 1.0, "b": 0.5, "c": 0.0}
     assert found.risk(2)[2] == 0.0 and found.risk(1).tolist() == [1.0, 1.0, 1.0]
     (finding,) = found.findings(attacker="ignorant")
@@ -137,14 +139,14 @@ def test_risk_tells_who_is_linked() -> None:
 # laws
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 30))
 def test_order_names_and_lengths_of_vectors_change_nothing(seed: int, people: int, tests: int) -> None:
     test, owner, enroll, names = voices(seed, people=people, tests=tests)
     rng = np.random.default_rng(seed)
     order, place = rng.permutation(tests), rng.permutation(people)
-    plain = stranger_counts(test, owner, enroll, names)
-    shuffled = stranger_counts(
+    plain = nontargets_above(test, owner, enroll, names)
+    shuffled = nontargets_above(
         test[order] * rng.uniform(0.1, 9, (tests, 1)),
         [f"p{i}" for i in owner[order]],
         enroll[place] * rng.uniform(0.1, 9, (people, 1)),
@@ -153,7 +155,7 @@ def test_order_names_and_lengths_of_vectors_change_nothing(seed: int, people: in
     assert plain[order].tolist() == shuffled.tolist()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 30))
 def test_enrolling_more_people_never_links_more(seed: int, people: int, tests: int) -> None:
     test, owner, enroll, names = voices(seed, people=people, tests=tests)
@@ -165,23 +167,23 @@ def test_enrolling_more_people_never_links_more(seed: int, people: int, tests: i
     assert few.curve()[0] == pytest.approx(1.0)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(-5, 5), min_size=4, max_size=4), min_size=1, max_size=20), st.integers(0, 3))
 def test_monotone_maps_of_scores_change_nothing(rows: list[list[int]], column: int) -> None:
     scores = np.array(rows, dtype=float)
     target = np.full(len(rows), column)
-    plain = stranger_counts_from_scores(scores, target)
-    assert plain.tolist() == stranger_counts_from_scores(np.exp(3 * scores) - 7, target).tolist()
+    plain = nontargets_above_in_scores(scores, target)
+    assert plain.tolist() == nontargets_above_in_scores(np.exp(3 * scores) - 7, target).tolist()
     assert plain.tolist() == [sum(v >= row[column] for v in row) - 1 for row in rows]
 
 
 def test_scores_and_vectors_agree_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("personare.metrics.privacy.strangers.BLOCK_CELLS", 120)
+    monkeypatch.setattr("personare.metrics.privacy.nontargets_above.BLOCK_CELLS", 120)
     test, owner, enroll, names = voices(11, people=40, tests=50)
     scores = (test @ enroll.T) / np.outer(np.linalg.norm(test, axis=1), np.linalg.norm(enroll, axis=1))
     from_scores = linkability_from_scores(scores, owner, owner)
     from_vectors = linkability(test, owner, enroll, names)
-    assert from_scores.strangers.tolist() == from_vectors.strangers.tolist()
+    assert from_scores.nontargets_above.tolist() == from_vectors.nontargets_above.tolist()
     assert from_scores.estimates == from_vectors.estimates
 
 
@@ -191,9 +193,9 @@ def test_scores_and_vectors_agree_beyond_one_block(monkeypatch: pytest.MonkeyPat
 def test_ties_are_not_links_even_where_single_precision_cannot_see_them() -> None:
     voice = np.random.default_rng(0).standard_normal(192)
     twins = np.vstack([voice, 3 * voice, voice + 1e-6 * np.arange(192)])
-    counts = stranger_counts(twins[2:], ["c"], twins, ["a", "b", "c"])
+    counts = nontargets_above(twins[2:], ["c"], twins, ["a", "b", "c"])
     assert counts.tolist() == [0], "a small difference is a difference"
-    assert stranger_counts(voice[None], ["a"], twins[:2], ["a", "b"]).tolist() == [1], "a scaled copy is a tie"
+    assert nontargets_above(voice[None], ["a"], twins[:2], ["a", "b"]).tolist() == [1], "a scaled copy is a tie"
 
 
 def test_all_alike_links_nobody_and_one_person_is_always_linked() -> None:
@@ -206,7 +208,7 @@ def test_all_alike_links_nobody_and_one_person_is_always_linked() -> None:
 
 
 def test_speakers_who_all_fail_do_not_pretend_certainty() -> None:
-    none = linkability_from_strangers([4] * 40, np.repeat(np.arange(4), 10), enrolled=5, sizes=(5,)).estimates[0]
+    none = linkability_from_counts([4] * 40, np.repeat(np.arange(4), 10), enrolled=5, sizes=(5,)).estimates[0]
     assert none.value == none.low == 0.0 and none.high > 0.4
 
 
@@ -256,13 +258,13 @@ def test_bad_input_is_one_line(change: dict[str, Any], says: str) -> None:
 )
 def test_bad_scores_are_one_line(scores: Any, columns: list[int], says: str) -> None:
     with pytest.raises(MetricError, match=says):
-        stranger_counts_from_scores(scores, columns)
+        nontargets_above_in_scores(scores, columns)
 
 
 @pytest.mark.parametrize("counts", [[-1], [5], [0.5], []])
 def test_impossible_counts_are_refused(counts: list[Any]) -> None:
     with pytest.raises(MetricError):
-        linkability_from_strangers(counts, ["a"] * len(counts), enrolled=5)
+        linkability_from_counts(counts, ["a"] * len(counts), enrolled=5)
 
 
 def test_default_sizes_end_with_everybody() -> None:
@@ -277,5 +279,5 @@ def test_voices_all_nearly_alike_are_counted_as_in_double_precision() -> None:
     test = enroll[:40] + 1.5e-2 * rng.standard_normal((40, 192))
     rows = [v / np.linalg.norm(v) for v in enroll]
     exact = [sum(float(r @ t) >= float(rows[i] @ t) for r in rows) - 1 for i, t in enumerate(test)]
-    assert stranger_counts(test, np.arange(40), enroll, np.arange(300)).tolist() == exact
+    assert nontargets_above(test, np.arange(40), enroll, np.arange(300)).tolist() == exact
     assert len(set(exact)) > 10

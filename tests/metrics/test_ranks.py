@@ -59,7 +59,7 @@ def test_identical_voices_are_indistinguishable_from_all() -> None:
     assert found.mean_ranks.tolist() == [6.0] * 6
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.floats(0.01, 100.0))
 def test_scale_changes_nothing_and_more_tests_stay_in_range(seed: int, scale: float) -> None:
     test, owner, reference, _ = utterances(seed, people=9, each=3, noise=1.0)

@@ -12,7 +12,7 @@ import pytest
 
 from personare.core.errors import MetricError
 from personare.core.findings import Finding
-from personare.metrics.privacy.chance import chance_levels
+from personare.metrics.privacy.chance import shuffled_levels
 from personare.metrics.privacy.cllr import cllr, cllr_values, min_cllr, min_cllr_of_levels
 from personare.metrics.privacy.eer import (
     CARD,
@@ -79,19 +79,6 @@ def test_speakers_must_fit_the_scores() -> None:
         speaker_levels([1], [0, 1], target_speakers=["a"], nontarget_speakers=["b"])
 
 
-def test_chance_is_what_shuffled_labels_give_and_tends_to_the_textbook() -> None:
-    found = [
-        chance_levels(np.arange(n), np.arange(10 * n), [eer_of_levels], rng=np.random.default_rng(1), shuffles=50)[0]
-        for n in (10, 100, 1000)
-    ]
-    assert found == sorted(found)
-    assert found[0] < 0.45 < 0.49 < found[2] < 0.5
-    tied = chance_levels([1] * 10, [1] * 90, [eer_of_levels, d_ece_of_levels], rng=np.random.default_rng(1))
-    assert tied == [0.5, 0.0]
-    with pytest.raises(MetricError, match="at least one shuffle"):
-        chance_levels([1], [0], [eer_of_levels], rng=np.random.default_rng(1), shuffles=0)
-
-
 def test_noise_seldom_differs_from_its_own_chance_level() -> None:
     wrong, rounds = 0, 40
     for seed in range(rounds):
@@ -99,7 +86,7 @@ def test_noise_seldom_differs_from_its_own_chance_level() -> None:
         t, n = rng.normal(size=300), rng.normal(size=3000)
         who: dict[str, Any] = {"target_speakers": np.arange(300) % 20, "nontarget_speakers": np.arange(3000) % 20}
         estimate = rocch_eer_estimate(t, n, rng=rng, resamples=200, **who)
-        chance = chance_levels(t, n, [eer_of_levels], rng=rng, shuffles=20)[0]
+        chance = shuffled_levels(t, n, [eer_of_levels], rng=rng, deals=20)[0]
         wrong += bool(Finding(CARD, estimate, chance=chance).differs_from_chance)
     assert wrong <= 8
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.crowd import Crowd, Draw, crowd_of, isolation_in_crowds
+from personare.metrics.privacy.gallery import Gallery, GalleryDraw, gallery_of, isolation_in_galleries
 from personare.metrics.privacy.singling_chance import TRIVIAL, chance_at_rank, chance_of_isolation
 from personare.metrics.privacy.singling_out import CARD, singling_out, singling_out_control
 
 Floats = NDArray[np.float64]
 
 
-def crowd_with(
+def gallery_with(
     seed: int, *, people: int, fewest: int = 10, most: int = 10, noise: float = 1.0
 ) -> tuple[Floats, NDArray[np.intp], Floats, NDArray[np.intp]]:
     """Enrolment of each person, and their conversations: vectors and speakers."""
@@ -31,20 +31,22 @@ def crowd_with(
     return enroll, np.arange(people), voice[owner] + noise * rng.standard_normal((len(owner), 6)), owner
 
 
-def plain_protocol(people: Floats, crowd: Crowd, draw: Draw, own: int, rank: int, size: int, row: int) -> list[bool]:
+def plain_protocol(
+    enroll: Floats, gallery: Gallery, draw: GalleryDraw, own: int, rank: int, size: int, row: int
+) -> list[bool]:
     """The protocol of section 3.4 for one predicate, one draw and one size, written as the paper tells it."""
     others = [s for s in draw.order if s != own]
     members = [own, *others[: size - 1]]
     outcomes = []
-    for fold in range(crowd.folds):
+    for fold in range(gallery.folds):
         test: list[float] = []
         calibration: list[float] = []
         for s in members:
-            rows = range(crowd.start[s], crowd.start[s] + crowd.conversations[s])
+            rows = range(gallery.start[s], gallery.start[s] + gallery.conversations[s])
             for c in rows:
-                x, e = crowd.vectors[c], people[row]
+                x, e = gallery.vectors[c], enroll[row]
                 score = float(x @ e / np.sqrt((x @ x) * (e @ e)))
-                is_test = draw.place[c] == fold % crowd.conversations[s]
+                is_test = draw.place[c] == fold % gallery.conversations[s]
                 (test if is_test else calibration).append(score)
         assert len(test) == size, "one test entry per person"
         calibration.sort(reverse=True)
@@ -54,16 +56,16 @@ def plain_protocol(people: Floats, crowd: Crowd, draw: Draw, own: int, rank: int
 
 
 def check_against_plain(seed: int, sizes: Sequence[int], **kind: Any) -> NDArray[np.bool_]:
-    enroll, names, test, owner = crowd_with(seed, **kind)
-    crowd = crowd_of(test, owner, most=10)
+    enroll, names, test, owner = gallery_with(seed, **kind)
+    gallery = gallery_of(test, owner, most=10)
     rng = np.random.default_rng(seed)
-    draws = [Draw.of(crowd, rng) for _ in range(2)]
-    rank = crowd.conversations - 1
-    fast = isolation_in_crowds(enroll, crowd, draws, own=names, rank=rank, sizes=sizes)
+    draws = [GalleryDraw.of(gallery, rng) for _ in range(2)]
+    rank = gallery.conversations - 1
+    fast = isolation_in_galleries(enroll, gallery, draws, own=names, rank=rank, sizes=sizes)
     for row in range(0, len(names), max(1, len(names) // 7)):
         for d, draw in enumerate(draws):
             for s, size in enumerate(sizes):
-                slow = plain_protocol(enroll, crowd, draw, int(names[row]), int(rank[row]), size, row)
+                slow = plain_protocol(enroll, gallery, draw, int(names[row]), int(rank[row]), size, row)
                 assert fast[row, s, d].tolist() == slow, (row, size, d)
     return fast
 
@@ -71,15 +73,15 @@ def check_against_plain(seed: int, sizes: Sequence[int], **kind: Any) -> NDArray
 # reference: the plain loop over folds
 
 
-def test_every_fold_equals_the_plain_protocol_in_small_crowds() -> None:
+def test_every_fold_equals_the_plain_protocol_in_small_galleries() -> None:
     fast = check_against_plain(1, (2, 5, 20, 39, 40), people=40)
     assert 0.2 < fast.mean() < 1.0
 
 
 def test_every_fold_equals_the_plain_protocol_from_sorted_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("personare.metrics.privacy.crowd.DIRECT_CELLS", 100)
-    monkeypatch.setattr("personare.metrics.privacy.crowd.DEPTH", 14)
-    monkeypatch.setattr("personare.metrics.privacy.crowd.BLOCK_CELLS", 9000)
+    monkeypatch.setattr("personare.metrics.privacy.gallery.DIRECT_CELLS", 100)
+    monkeypatch.setattr("personare.metrics.privacy.gallery.DEPTH", 14)
+    monkeypatch.setattr("personare.metrics.privacy.gallery.BLOCK_CELLS", 9000)
     monkeypatch.setattr("personare.metrics.privacy.isolation.STRIDE", 4)
     check_against_plain(2, (5, 30, 80), people=80, noise=2.0)
 
@@ -91,18 +93,18 @@ def test_footnote_4_few_conversations_per_speaker() -> None:
 
 
 def test_voices_so_close_that_one_fold_fills_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("personare.metrics.privacy.crowd.DEPTH", 10)  # always too shallow: ten calibrate
+    monkeypatch.setattr("personare.metrics.privacy.gallery.DEPTH", 10)  # always too shallow: ten calibrate
     check_against_plain(5, (20, 30), people=30)
 
 
 def test_all_ten_folds_differ() -> None:
-    enroll, names, test, owner = crowd_with(6, people=60)
+    enroll, names, test, owner = gallery_with(6, people=60)
     found = singling_out(enroll, names, test, owner, sizes=(60,))
     assert found.isolated.shape == (60, 1, 5, 10)
     folds = found.isolated[:, 0].reshape(60, -1)
     assert len({tuple(column) for column in folds.T.tolist()}) == 50, "50 runs, 50 different tests"
-    crowd = crowd_of(test, owner, most=10)
-    place = Draw.of(crowd, np.random.default_rng(0)).place
+    gallery = gallery_of(test, owner, most=10)
+    place = GalleryDraw.of(gallery, np.random.default_rng(0)).place
     for fold in range(10):
         assert sorted(owner[place == fold]) == list(range(60)), "each fold tests each speaker once"
 
@@ -159,8 +161,8 @@ def test_distinct_voices_are_always_isolated_and_identical_ones_never() -> None:
     assert same.estimates[0].high > 0, "30 speakers who are never isolated do not prove zero"
 
 
-def test_the_control_takes_the_speakers_out_of_the_crowd() -> None:
-    enroll, names, test, owner = crowd_with(10, people=200, noise=0.2)
+def test_the_control_takes_the_speakers_out_of_the_gallery() -> None:
+    enroll, names, test, owner = gallery_with(10, people=200, noise=0.2)
     attack = singling_out(enroll[:60], names[:60], test, owner, sizes=(100,))
     control = singling_out_control(enroll[:60], names[:60], test, owner, sizes=(100,))
     assert attack.estimates[0].low > control.estimates[0].high
@@ -171,10 +173,10 @@ def test_the_control_takes_the_speakers_out_of_the_crowd() -> None:
 # laws
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_scale_and_names_change_nothing(seed: int) -> None:
-    enroll, names, test, owner = crowd_with(seed, people=12, fewest=3)
+    enroll, names, test, owner = gallery_with(seed, people=12, fewest=3)
     plain = singling_out(enroll, names, test, owner, sizes=(3, 12))
     letters = np.array([f"speaker{i:02d}" for i in range(12)])
     scale = np.random.default_rng(seed).uniform(0.1, 9, (len(test), 1))
@@ -186,7 +188,7 @@ def test_scale_and_names_change_nothing(seed: int) -> None:
 
 
 def test_sizes_can_be_asked_for_one_by_one() -> None:
-    enroll, names, test, owner = crowd_with(12, people=50)
+    enroll, names, test, owner = gallery_with(12, people=50)
     both = singling_out(enroll, names, test, owner, sizes=(10, 50))
     for s, size in enumerate((10, 50)):
         alone = singling_out(enroll, names, test, owner, sizes=(size,))
@@ -200,7 +202,7 @@ def test_sizes_can_be_asked_for_one_by_one() -> None:
 
 
 def test_bad_input_is_one_line() -> None:
-    enroll, names, test, owner = crowd_with(13, people=8, fewest=3, most=3)
+    enroll, names, test, owner = gallery_with(13, people=8, fewest=3, most=3)
     once = np.append(owner[3:], 0)
     cases: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
         ((enroll, names, test * np.nan, owner), {}, "NaN"),

@@ -1,4 +1,4 @@
-"""Anonymizing a corpus: nothing of the identity in what leaves the house, resumable to the bit, failures as rows."""
+"""Anonymizing a corpus: nothing of the identity in what is given away, resumable to the bit, failures as rows."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ import soundfile
 
 from conftest import hum
 from personare.core.audio import read_channels, write
-from personare.core.errors import CorpusError, MissingExtraError, PersonareError, TargetError, UnknownNameError
+from personare.core.errors import CorpusError, MissingExtraError, OutputError, PersonareError, UnknownNameError
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Engine, Pool, Serial, shard_of
-from personare.pipeline.jobs.anonymize import Summary, anonymize, private_folder
-from personare.pipeline.pairing import key_for, pair, pair_folders
-from personare.pipeline.recipe import Recipe, read_recipe, rehearse
+from personare.engine import Engine, ProcessPool, Serial, shard_of
+from personare.pipeline.given import pair_given
+from personare.pipeline.jobs.anonymize import AnonymizeSummary, anonymize, private_folder
+from personare.pipeline.resolve import GivenFolder
+from personare.pipeline.system import System, read_system, rehearse
 
-RANDOM = Recipe("mcadams", {"alpha": [0.5, 0.9]})
+RANDOM = System("mcadams", {"alpha": [0.5, 0.9]})
 SPEAKERS = ("anna", "bela", "cora", "dirk")
 
 
 def run(
-    source: Path, target: Path, recipe: Recipe = RANDOM, *, engine: Engine | None = None, **options: object
-) -> Summary:
+    source: Path, target: Path, system: System = RANDOM, *, engine: Engine | None = None, **options: object
+) -> AnonymizeSummary:
     corpus = read_corpus(source).corpus
-    return anonymize(corpus, target, recipe, engine=engine or Serial(), **options)  # type: ignore[arg-type]
+    return anonymize(corpus, target, system, engine=engine or Serial(), **options)  # type: ignore[arg-type]
 
 
 def content(folder: Path) -> dict[str, str]:
@@ -70,14 +71,14 @@ def test_the_key_is_private_and_outside(small_corpus: Path, tmp_path: Path) -> N
 
 
 def test_at_utterance_level_no_name_groups_a_speaker(small_corpus: Path, tmp_path: Path) -> None:
-    run(small_corpus, tmp_path / "out", Recipe("mcadams", {"alpha": [0.5, 0.9]}, "utterance"))
+    run(small_corpus, tmp_path / "out", System("mcadams", {"alpha": [0.5, 0.9]}, "utterance"))
     assert Corpus.load(tmp_path / "out" / "manifest.parquet").frame["speaker"].n_unique() == 16
 
 
 def test_the_same_key_gives_the_same_bytes_on_one_or_two_workers(small_corpus: Path, tmp_path: Path) -> None:
     key = tmp_path / "secret.key"
     run(small_corpus, tmp_path / "one", key_file=key)
-    run(small_corpus, tmp_path / "two", key_file=key, engine=Pool(2))
+    run(small_corpus, tmp_path / "two", key_file=key, engine=ProcessPool(2))
     assert content(tmp_path / "one") == content(tmp_path / "two")
     run(small_corpus, tmp_path / "three", key_file=tmp_path / "other.key")
     other = content(tmp_path / "three")
@@ -120,7 +121,7 @@ def test_shards_add_up_to_the_whole(small_corpus: Path, tmp_path: Path) -> None:
 
 def test_a_broken_file_is_a_row_and_the_rest_is_done(small_corpus: Path, tmp_path: Path) -> None:
     (small_corpus / "anna" / "anna-2.wav").write_bytes(b"RIFF not really")
-    summary = run(small_corpus, tmp_path / "out", engine=Pool(2))
+    summary = run(small_corpus, tmp_path / "out", engine=ProcessPool(2))
     assert (summary.done, summary.failed) == (15, 1)
     assert summary.failures[0][0] == "anna-2" and "not audio" in summary.failures[0][1]
     assert "anna-2\t" in (private_folder(tmp_path / "out") / "failures.tsv").read_text()
@@ -144,25 +145,25 @@ def test_every_channel_is_kept_with_one_voice(tmp_path: Path) -> None:
 def test_targets_that_cannot_be_used(small_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("precious")
-    with pytest.raises(TargetError, match="is not empty"):
+    with pytest.raises(OutputError, match="is not empty"):
         run(small_corpus, tmp_path / "full")
     assert (tmp_path / "full" / "thesis.txt").read_text() == "precious"
     (tmp_path / "file").write_text("")
-    with pytest.raises(TargetError, match="is a file"):
+    with pytest.raises(OutputError, match="is a file"):
         run(small_corpus, tmp_path / "file")
     run(small_corpus, tmp_path / "out")
-    with pytest.raises(TargetError, match="other settings or another key"):
-        run(small_corpus, tmp_path / "out", Recipe("mcadams", {"alpha": 0.8}))
-    with pytest.raises(TargetError, match="other settings or another key"):
+    with pytest.raises(OutputError, match="other settings or another key"):
+        run(small_corpus, tmp_path / "out", System("mcadams", {"alpha": 0.8}))
+    with pytest.raises(OutputError, match="other settings or another key"):
         run(small_corpus, tmp_path / "out", key_file=tmp_path / "new.key")
 
 
 def test_a_wrong_method_fails_before_anything_is_written(small_corpus: Path, tmp_path: Path) -> None:
     before = set(tmp_path.rglob("*"))
     with pytest.raises(UnknownNameError, match="did you mean 'mcadams'"):
-        run(small_corpus, tmp_path / "out", Recipe("mcadam"))
+        run(small_corpus, tmp_path / "out", System("mcadam"))
     with pytest.raises(PersonareError, match="did you mean 'alpha'"):
-        run(small_corpus, tmp_path / "out", Recipe("mcadams", {"alhpa": 0.8}))
+        run(small_corpus, tmp_path / "out", System("mcadams", {"alhpa": 0.8}))
     assert set(tmp_path.rglob("*")) == before
 
 
@@ -172,7 +173,7 @@ def test_a_missing_extra_fails_before_anything_is_written(
     monkeypatch.setitem(sys.modules, "pyworld", None)
     before = set(tmp_path.rglob("*"))
     with pytest.raises(MissingExtraError, match=r"pip install 'personare\[pitch\]'"):
-        run(small_corpus, tmp_path / "out", Recipe("world"))
+        run(small_corpus, tmp_path / "out", System("world"))
     assert set(tmp_path.rglob("*")) == before
 
 
@@ -180,7 +181,7 @@ def test_kept_names_must_be_plain(tmp_path: Path) -> None:
     write(tmp_path / "a.wav", hum(1))
     rows = {"utterance": ["x/../../y"], "speaker": ["anna"], "audio": [str(tmp_path / "a.wav")]}
     corpus = Corpus(pl.DataFrame(rows))
-    with pytest.raises(TargetError, match="cannot be a file name"):
+    with pytest.raises(OutputError, match="cannot be a file name"):
         anonymize(corpus, tmp_path / "out", RANDOM, engine=Serial(), names="keep")
     assert anonymize(corpus, tmp_path / "tokens", RANDOM, engine=Serial()).done == 1
 
@@ -189,16 +190,19 @@ def test_originals_and_anonymized_pair_only_with_the_key(small_corpus: Path, tmp
     target = tmp_path / "out"
     run(small_corpus, target)
     original, hidden = read_corpus(small_corpus).corpus, read_corpus(target).corpus
-    pairs = pair_folders(original, hidden, target)
-    assert len(pairs.frame) == 16 and not pairs.missing and not pairs.strangers
-    text = {row["anonymized"]: row["text"] for row in pairs.frame.iter_rows(named=True)}
+    pairs = pair_given(original.frame, GivenFolder(target))
+    assert len(pairs.files) == 16 and not pairs.unpaired and pairs.key is not None
+    text = {str(pairs.files[u]): t for u, t in original.frame.select("utterance", "text").iter_rows()}
     assert all(text[a] == t for a, t in hidden.frame.select("audio", "text").iter_rows())
+    (target / "anonymization.json").unlink()
+    again = pair_given(original.frame, GivenFolder(target))
+    assert again.files == pairs.files, "the key alone tells who is who, also where the card is lost"
+    (tmp_path / "other.key").write_text(Key.new().secret.hex())
     with pytest.raises(CorpusError, match="is it the right key"):
-        pair(original, hidden, recipe=read_recipe(target), key=Key.new())
+        pair_given(original.frame, GivenFolder(target, tmp_path / "other.key"))
     shutil.rmtree(private_folder(target))
-    assert key_for(target, None) is None
     with pytest.raises(CorpusError, match="name the key with --key"):
-        pair_folders(original, hidden, target)
+        pair_given(original.frame, GivenFolder(target))
 
 
 def test_missing_and_strange_utterances_are_counted(small_corpus: Path, tmp_path: Path) -> None:
@@ -206,18 +210,21 @@ def test_missing_and_strange_utterances_are_counted(small_corpus: Path, tmp_path
     run(small_corpus, tmp_path / "out", names="keep")
     hidden = Corpus(read_corpus(tmp_path / "out").corpus.frame.filter(pl.col("utterance") != "anna-0"))
     without = Corpus(original.frame.filter(pl.col("utterance") != "bela-1"))
-    pairs = pair(without, hidden, recipe=None, key=None)
-    assert pairs.missing == ("anna-0",) and pairs.strangers == 1 and len(pairs.frame) == 14
+    hidden.save(tmp_path / "some" / "manifest.parquet")
+    pairs = pair_given(without.frame, GivenFolder(tmp_path / "some"))
+    assert set(without.frame["utterance"]) - set(pairs.files) == {"anna-0"} and pairs.unpaired == 1
+    assert len(pairs.files) == 14 and pairs.key is None
 
 
 def test_the_card_says_how_and_nothing_else(small_corpus: Path, tmp_path: Path) -> None:
     run(small_corpus, tmp_path / "out")
     card = json.loads((tmp_path / "out" / "anonymization.json").read_text())
-    assert set(card) == {"made_by", "method", "parameters", "level", "names", "utterances"}
-    assert read_recipe(tmp_path / "out") == RANDOM and read_recipe(tmp_path) is None
+    assert set(card) == {"made_by", "method", "parameters", "fingerprint", "level", "names", "utterances"}
+    assert card["fingerprint"] == RANDOM.fingerprint
+    assert read_system(tmp_path / "out") == RANDOM and read_system(tmp_path) is None
     (tmp_path / "out" / "anonymization.json").write_text("{}")
     with pytest.raises(PersonareError, match="not a card"):
-        read_recipe(tmp_path / "out")
+        read_system(tmp_path / "out")
 
 
 def test_a_read_only_target_is_one_line(small_corpus: Path, tmp_path: Path) -> None:
@@ -225,7 +232,7 @@ def test_a_read_only_target_is_one_line(small_corpus: Path, tmp_path: Path) -> N
     locked.mkdir(mode=0o500)
     if os.geteuid() == 0:  # root may write into any folder, but not into the kernel's own
         locked = Path("/proc")
-    with pytest.raises(TargetError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be written"):
         run(small_corpus, locked / "out")
 
 
@@ -241,7 +248,7 @@ def test_work_goes_in_the_order_of_the_new_names(small_corpus: Path, tmp_path: P
 
 
 def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="must not lie in the folder that is given away"):
+    with pytest.raises(OutputError, match="must not lie in the folder that is given away"):
         run(small_corpus, tmp_path / "out", key_file=tmp_path / "out" / "key")
     assert not (tmp_path / "out").exists()
 
@@ -272,7 +279,7 @@ def test_shards_keep_each_others_failures(small_corpus: Path, tmp_path: Path) ->
 
 
 def test_whether_a_recipe_draws_anything() -> None:
-    assert rehearse(RANDOM) and not rehearse(Recipe("mcadams", {"alpha": 0.8}))
+    assert rehearse(RANDOM) and not rehearse(System("mcadams", {"alpha": 0.8}))
 
 
 def test_names_with_folders_can_be_kept(tmp_path: Path) -> None:
@@ -285,5 +292,6 @@ def test_names_with_folders_can_be_kept(tmp_path: Path) -> None:
 def test_segments_in_the_anonymized_corpus_are_refused(small_corpus: Path, tmp_path: Path) -> None:
     original = read_corpus(small_corpus).corpus
     cut = Corpus(original.frame.with_columns(start_s=pl.lit(0.0), end_s=pl.lit(0.5)))
+    cut.save(tmp_path / "cut" / "manifest.parquet")
     with pytest.raises(CorpusError, match="one file per utterance"):
-        pair(original, cut, recipe=None, key=None)
+        pair_given(original.frame, GivenFolder(tmp_path / "cut"))

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from personare.cli import app
 from personare.core.audio import write
+from personare.core.errors import StudyError
 from personare.core.tables import Corpus
 from pipeline.tiny import voice, write_corpus, write_study
 
@@ -23,11 +24,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lines(place: Path, **changes: Any) -> list[str]:
     """Check the tiny study with these changes; give the problem lines."""
     done = CliRunner().invoke(app, ["study", "check", str(write_study(place, **changes))])
-    assert done.exit_code in (0, 2), done.output
-    found = [line.removeprefix("personare: ") for line in done.output.splitlines() if line.startswith("personare: ")]
-    assert bool(found) == (done.exit_code == 2)
+    assert done.exception is None or isinstance(done.exception, StudyError), done.output
     assert not (place / "study-run").exists()
-    return found
+    return list(done.exception.problems) if isinstance(done.exception, StudyError) else []
 
 
 def attackers(**one: Any) -> dict[str, Any]:
@@ -46,7 +45,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (corpus(parts={"train": "trian"}), "no part 'trian' (for train); did you mean 'train'?"),
     ({"anonymizers": {"b2": {"method": "mcadam"}}}, "no anonymizer 'mcadam'; did you mean 'mcadams'?"),
     ({"anonymizers": {"b2": {"method": "mcadams", "alhpa": 1}}}, "no parameter 'alhpa'; did you mean 'alpha'?"),
-    ({"anonymizers": {"b2": {}}}, "needs a method (or a generator of voices)"),
+    ({"anonymizers": {"b2": {}}}, "needs a method (or a generator, or given)"),
     (attackers(knowledge="informd"), "attackers: a: no attacker 'informd'; did you mean 'informed'?"),
     (attackers(embedder="trained:none.onnx"), "none.onnx: no such file"),
     (attackers(embedder="ekapa"), "no embedder 'ekapa'; did you mean 'ecapa'?"),
@@ -67,12 +66,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"listeners": {"mood": {"listener": "affect:none.json"}}}, "listeners: mood: "),
     ({"listeners": {"mood": {"listener": "affect:none.txt"}}}, "an affect model is a .onnx or .json file"),
     ({"metrics": ["population_linkability"]}, "needs populations"),
-    ({"listeners": ["moonshin"]}, "no listener 'moonshin' for studies; did you mean 'moonshine'?"),
+    ({"listeners": ["moonshin"]}, "no listener 'moonshin'; did you mean 'moonshine'?"),
     (corpus(**TRAIN, utterances=2) | {"metrics": ["similarity"]}, "nobody has two; give more utterances"),
-    ({"conversations": [1, 9]}, "L = 9 is impossible, the most trial utterances of a speaker are 2"),
-    ({"conversations": [2], "metrics": ["singling_out"]}, "Singling Out at L = 2 needs 4 trial utterances"),
-    ({"people": [99]}, "N = 99 is impossible for linkability, 4 speakers are enrolled"),
-    ({"people": [99], "metrics": ["singling_out"]}, "N = 99 is impossible for Singling Out, 4 speakers have"),
+    ({"utterances_per_trial": [1, 9]}, "L = 9 is impossible, the most trial utterances of a speaker are 2"),
+    ({"utterances_per_trial": [2], "metrics": ["singling_out"]}, "Singling Out at L = 2 needs 4 trial utterances"),
+    ({"gallery_sizes": [99]}, "N = 99 is impossible for linkability, 4 speakers are enrolled"),
+    ({"gallery_sizes": [99], "metrics": ["singling_out"]}, "N = 99 is impossible for Singling Out, 4 speakers have"),
     ({"bounds": [{"metric": "eer"}]}, "needs at_most or at_least"),
     ({"bounds": [{"metric": "wer", "at_most": 1}]}, "wer is not measured by this study"),
     (
@@ -94,10 +93,14 @@ def test_each_mistake_is_one_clear_line(place: Path, changes: dict[str, Any], li
 def test_a_good_study_can_run_and_all_problems_are_listed_together(place: Path) -> None:
     assert lines(place) == []
     found = lines(
-        place, metrics=["err", "eer", "linkability", "wer"], conversations=[9], people=[99], listeners=["pish"]
+        place,
+        metrics=["err", "eer", "linkability", "wer"],
+        utterances_per_trial=[9],
+        gallery_sizes=[99],
+        listeners=["pish"],
     )
     assert len(found) == 5, found
-    several = lines(place, metriks=[], seeed=1, conversations="many", attackers={"a": {"knowlege": "ignorant"}})
+    several = lines(place, metriks=[], seeed=1, utterances_per_trial="many", attackers={"a": {"knowlege": "ignorant"}})
     assert len(several) == 4 and "did you mean 'seed'?" in " ".join(several)
 
 
@@ -123,6 +126,7 @@ def test_an_attacked_speaker_in_the_train_part_is_refused(tmp_path: Path) -> Non
 
 
 def test_run_checks_first_and_writes_nothing(place: Path) -> None:
-    path = write_study(place, conversations=[9])
+    path = write_study(place, utterances_per_trial=[9])
     done = CliRunner().invoke(app, ["study", "run", str(path), "--out", str(place / "never")])
-    assert done.exit_code == 2 and "L = 9 is impossible" in done.output and not (place / "never").exists()
+    assert isinstance(done.exception, StudyError) and "L = 9 is impossible" in str(done.exception)
+    assert not (place / "never").exists()

@@ -16,10 +16,8 @@ from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Serial
 from personare.pipeline.jobs.anonymize import anonymize
-from personare.pipeline.jobs.guess_attributes import labels_of, predicted_counts, with_guesses
-from personare.pipeline.old_evaluate import _notes
-from personare.pipeline.pairing import Pairs
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.jobs.guess_attributes import gender_notes, labels_of, predicted_counts, with_guesses
+from personare.pipeline.system import System
 
 pytest.importorskip("pyworld", reason="needs the extra 'pitch'")
 pytest.importorskip("pystoi", reason="needs the extra 'quality'")
@@ -69,7 +67,7 @@ def test_listen_breaks_down_by_what_was_guessed(small_corpus: Path) -> None:
         "listen",
         str(small_corpus),
         str(small_corpus),
-        "--measures",
+        "--listeners",
         "stoi",
         "--no-remember",
         "--by",
@@ -99,15 +97,22 @@ def test_corpus_info_counts_guesses_apart(small_corpus: Path) -> None:
 
 def test_an_evaluation_says_that_genders_are_predicted(small_corpus: Path) -> None:
     frame = with_guesses(frame_of(small_corpus).drop("gender"), engine=Serial()).frame
-    notes = list(_notes(Pairs(frame, (), 0), [], None, (1,), ()))
-    assert any("Genders of 4 speakers are predicted" in note for note in notes)
+    assert any("Genders of 4 speakers are predicted" in note for note in gender_notes(frame))
+    as_text = frame.with_columns(pl.col("gender_predicted").cast(pl.String))  # as a .tsv has it
+    assert list(gender_notes(as_text)) == list(gender_notes(frame))
+    noted = frame_of(small_corpus)
+    assert [*gender_notes(noted)] == [n for n in gender_notes(frame) if "predicted" not in n]
+    nobody = noted.with_columns(gender=pl.lit(None, dtype=pl.String))
+    assert [*gender_notes(nobody)] == ["Genders are unknown: all speakers were compared with all."]
+    some = noted.with_columns(pl.when(pl.col("speaker") == "anna").then(None).otherwise("gender").alias("gender"))
+    assert any("The gender of 1 speakers is not noted" in note for note in gender_notes(some))
 
 
 @pytest.mark.models
 def test_an_attack_compares_within_guessed_genders_and_says_so(small_corpus: Path, tmp_path: Path) -> None:
     """Four voices without a noted gender: 4 x 4 trials unguessed, fewer where the machine tells them apart."""
     Corpus(frame_of(small_corpus).drop("gender")).save(small_corpus / "manifest.parquet")
-    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", Recipe("mcadams"), engine=Serial())
+    anonymize(read_corpus(small_corpus).corpus, tmp_path / "anon", System("mcadams"), engine=Serial())
     words = ["attack", str(small_corpus), str(tmp_path / "anon"), "--knowledge", "ignorant", "--embedder", "ge2e"]
     plain = CliRunner().invoke(app, words)
     assert plain.exit_code == 0, plain.output

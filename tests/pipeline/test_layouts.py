@@ -10,7 +10,7 @@ import pytest
 
 from personare.core.audio import read_mono, write
 from personare.pipeline.check import check_study
-from personare.pipeline.speech import speech_of
+from personare.pipeline.speech import study_corpus
 from personare.pipeline.study import read_study, with_corpus
 from pipeline.tiny import voice, write_ear, write_study
 
@@ -104,7 +104,7 @@ def test_a_study_takes_the_layout(made: Callable[[Path], None], named: bool, tmp
     study = study if named else with_corpus(study, tmp_path / "speech")
     checked = check_study(study, tmp_path / "stages", home=tmp_path)
     assert not checked.problems
-    speech = speech_of("speech", study, stages=tmp_path / "stages")
+    speech = study_corpus("speech", study, stages=tmp_path / "stages")
     assert len(speech.frame) == len(ALL) and speech.frame["speaker"].n_unique() == PEOPLE
     for role, share in (("enrolment", 2), ("trial", 1)):
         assert len(speech.of(role)) == PEOPLE * share and speech.of(role)["speaker"].n_unique() == PEOPLE

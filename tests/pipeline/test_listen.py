@@ -1,4 +1,4 @@
-"""The utility study: identical audio scores best, failures are counted, a missing library is told, JSON is whole."""
+"""personare listen: identical audio scores best, failures are counted, a missing library is named, JSON is whole."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from personare.core.errors import ConfigError, MissingExtraError
 from personare.core.findings import Finding
 from personare.core.tables import Corpus
 from personare.engine import Serial
-from personare.listeners.affect import Affect, fit_affect, fit_affect_classes
-from personare.listeners.memory import forget, remembered, remembered_each
-from personare.pipeline.listen import as_json, listen, table_rows
-from personare.pipeline.listening import ListenWork, SoundPair
-from personare.pipeline.listening_together import ListenTogether, in_batches
-from personare.pipeline.pairing import Pairs
+from personare.listeners.affect import fit_affect, fit_affect_classes
+from personare.listeners.moonshine import Moonshine
+from personare.listeners.stoi import Stoi
+from personare.pipeline.listen import Pairs, UtilityFindings, as_json, make_listeners, table_rows
+from personare.pipeline.listen import listen as listen_with
+from personare.pipeline.observe import ObserveWork, UtterancePair, in_batches
 
 for library in ("jiwer", "pyworld", "pesq", "pystoi", "speechmos"):
     pytest.importorskip(library, reason="needs the extras 'asr', 'pitch' and 'quality'")
@@ -30,13 +30,17 @@ for library in ("jiwer", "pyworld", "pesq", "pystoi", "speechmos"):
 
 @pytest.fixture(autouse=True)
 def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What tests hear is not remembered in the user's folder."""
-    monkeypatch.setattr("personare.listeners.memory._root", lambda folder: (folder or tmp_path) / "heard")
+    """What tests observe is not remembered in the user's folder."""
+    monkeypatch.setattr("personare.listeners.cache._root", lambda folder: (folder or tmp_path) / "observations")
+
+
+def listen(pairs: Pairs, *names: str, seed: int = 1, remember: bool = True) -> UtilityFindings:
+    return listen_with(pairs, make_listeners(names), engine=Serial(), seed=seed, remember=remember)
 
 
 def pairs_of(folder: Path, *, anonymized: str = "audio", missing: tuple[str, ...] = ()) -> Pairs:
     frame = Corpus.load(folder / "manifest.parquet").frame
-    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing, 0)
+    return Pairs(frame.with_columns(pl.col(anonymized).alias("anonymized")), missing)
 
 
 def named(findings: tuple[Finding, ...], name: str) -> Finding:
@@ -44,8 +48,7 @@ def named(findings: tuple[Finding, ...], name: str) -> Finding:
 
 
 def test_identical_audio_scores_best(small_corpus: Path) -> None:
-    work = ListenWork(("pitch", "pesq", "stoi", "estoi"))
-    found = listen(pairs_of(small_corpus), work, engine=Serial())
+    found = listen(pairs_of(small_corpus), "pitch", "pesq", "stoi", "estoi")
     best = {"f0_spearman": 1, "pitch_correlation": 1, "voicing_error": 0, "pesq": 4.644, "stoi": 1, "estoi": 1}
     for name, value in best.items():
         assert named(found.findings, name).estimate.value == pytest.approx(value, abs=1e-3)
@@ -59,8 +62,8 @@ def test_failures_are_counted_and_named(small_corpus: Path) -> None:
     write(silent, Audio(np.zeros(12_800, np.float32), 16_000))
     (small_corpus / "text.wav").write_text("not audio")
     audio = [str(silent), str(small_corpus / "text.wav"), *pairs.frame["anonymized"].to_list()[2:]]
-    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing, 0)
-    found = listen(broken, ListenWork(("stoi", "pitch")), engine=Serial())
+    broken = Pairs(pairs.frame.with_columns(pl.Series("anonymized", audio)), pairs.missing)
+    found = listen(broken, "stoi", "pitch")
     assert named(found.findings, "stoi").failed == 3
     assert named(found.findings, "f0_spearman").failed == 3
     assert named(found.findings, "voicing_error").failed == 2
@@ -77,10 +80,7 @@ def test_the_same_seed_gives_the_same_intervals(small_corpus: Path) -> None:
         noise = 0.02 * np.random.default_rng(i).standard_normal(len(sound.samples))
         write(Path(path).with_suffix(".n.wav"), Audio((sound.samples + noise).astype(np.float32), 16_000))
     changed = noisy.frame.with_columns(pl.col("audio").str.replace(".wav", ".n.wav", literal=True).alias("anonymized"))
-    found = [
-        listen(Pairs(changed, (), 0), ListenWork(("stoi",)), engine=Serial(), seed=seed).findings[0].estimate
-        for seed in (1, 1, 2)
-    ]
+    found = [listen(Pairs(changed, ()), "stoi", seed=seed).findings[0].estimate for seed in (1, 1, 2)]
     assert found[0] == found[1]
     assert found[0].value == found[2].value
     assert found[0].low < found[0].value < found[0].high
@@ -95,46 +95,47 @@ def test_words_with_and_without_written_text(shared_folder: Path) -> None:
     frame = rows.select("utterance", "speaker", "text").with_columns(
         pl.Series("audio", audio), pl.Series("anonymized", audio)
     )
-    work = ListenWork(("words",))
-    written = listen(Pairs(frame, (), 0), work, engine=Serial()).findings
+    written = listen(Pairs(frame, ()), "moonshine").findings
     assert [f.conditions["speech"] for f in written] == ["original", "anonymized"]
     assert written[0].estimate.value == written[1].estimate.value < 0.3
     assert written[0].conditions["reference"] == "written"
-    (heard,) = listen(Pairs(frame.drop("text"), (), 0), work, engine=Serial()).findings
+    (heard,) = listen(Pairs(frame.drop("text"), ()), "moonshine").findings
     assert heard.estimate.value == 0
     assert heard.conditions["reference"] == "heard in the original"
 
 
 def test_unknown_names_are_one_line() -> None:
-    with pytest.raises(ConfigError, match="no measure 'words2'; did you mean 'words'"):
-        ListenWork(("words2",))
-    with pytest.raises(ConfigError, match="no recognizer 'wisper'; did you mean 'whisper'"):
-        ListenWork(("words",), ("wisper",))
-    with pytest.raises(ConfigError, match="no pitch tracker"):
-        ListenWork(tracker="crepe")
-    with pytest.raises(ConfigError, match="nothing to measure"):
-        ListenWork(())
+    with pytest.raises(ConfigError, match="no listener 'wisper'; did you mean 'whisper'"):
+        make_listeners(["wisper"])
+    with pytest.raises(ConfigError, match="listener 'pesq' takes nothing after a colon, not 'x'; write pesq"):
+        make_listeners(["pesq:x"])
+    with pytest.raises(ConfigError, match="no listener is named; the usual ones are: moonshine"):
+        make_listeners([])
+    with pytest.raises(ConfigError, match="set for 'pich', which does not listen; did you mean 'pitch'"):
+        make_listeners(["pitch"], {"pich": {"method": "harvest"}})
+    with pytest.raises(ConfigError, match="pitch has no parameter 'metod'; did you mean 'method'"):
+        make_listeners(["pitch"], {"pitch": {"metod": "harvest"}})
 
 
-def test_a_missing_extra_is_told_before_listening(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_named_before_listening(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pesq" else object())
-    with pytest.raises(MissingExtraError, match=r"the measure 'pesq' needs the extra 'quality'"):
-        ListenWork(("pitch", "pesq")).check()
+    with pytest.raises(MissingExtraError, match=r"the listener 'pesq' needs the extra 'quality'"):
+        make_listeners(["pitch", "pesq"])
 
 
 @pytest.mark.models
-def test_each_ear_asks_for_its_own_library_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_listener_asks_for_its_own_library_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pyworld: DIO and numbers of how it is said are refused in one line, the neural tracker is not."""
     fit_affect([hum(1), hum(2)], [[0.0], [1.0]], outputs=["x"], trained_on="hums").save(tmp_path / "x.json")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyworld" else object())
     with pytest.raises(MissingExtraError, match=r"the listener 'pitch' needs the extra 'pitch'; .*personare\[pitch\]"):
-        ListenWork(("pitch",)).check()
-    with pytest.raises(MissingExtraError, match=r"model of feeling needs the extra 'pitch'"):
-        ListenWork(("affect",), affect=Affect(tmp_path / "x.json")).check()
-    ListenWork(("pitch",), tracker="pitch-swift").check()
+        make_listeners(["pitch"])
+    with pytest.raises(MissingExtraError, match=r"model of affect needs the extra 'pitch'"):
+        make_listeners([f"affect:{tmp_path / 'x.json'}"])
+    make_listeners(["pitch-swift"])
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "faster_whisper" else object())
     with pytest.raises(MissingExtraError, match=r"the listener 'whisper' needs the extra 'asr'"):
-        ListenWork(("words",), ("moonshine", "whisper")).check()
+        make_listeners(["moonshine", "whisper"])
 
 
 def test_an_anonymized_file_at_another_rate_is_compared_all_the_same(small_corpus: Path, tmp_path: Path) -> None:
@@ -144,34 +145,16 @@ def test_an_anonymized_file_at_another_rate_is_compared_all_the_same(small_corpu
     for row in pairs.frame.iter_rows(named=True):
         places.append(str(tmp_path / f"{row['utterance']}.wav"))
         write(Path(places[-1]), resample(read_mono(Path(row["audio"])), 44_100))
-    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), (), 0)
-    found = listen(other, ListenWork(("pitch", "pesq", "stoi", "estoi"), remember=False), engine=Serial())
+    other = Pairs(pairs.frame.with_columns(pl.Series("anonymized", places)), ())
+    found = listen(other, "pitch", "pesq", "stoi", "estoi", remember=False)
     assert not found.failures
     values = {finding.metric.name: finding.estimate.value for finding in found.findings}
     assert values["pesq"] > 4.5 and values["stoi"] > 0.99 and values["estoi"] > 0.99
     assert values["voicing_error"] < 0.1  # the hums keep one pitch: ranks of it would be chance
 
 
-def test_what_was_heard_is_remembered_and_can_be_forgotten(tmp_path: Path) -> None:
-    sound = Audio(np.ones(10, np.float32), 8_000)
-    calls = []
-
-    def hear() -> list[float]:
-        calls.append(1)
-        return [1.5, float(len(calls))]
-
-    first = remembered("ear", (sound,), hear, folder=tmp_path)
-    assert remembered("ear", (sound,), hear, folder=tmp_path) == first
-    assert remembered("other ear", (sound,), hear, folder=tmp_path) != first
-    assert len(calls) == 2
-    for entry in tmp_path.glob("heard/*/*.json"):
-        entry.write_text(entry.read_text().replace("1.5", "2.5"))
-    assert remembered("ear", (sound,), hear, folder=tmp_path) == [1.5, 3.0]
-    assert forget(folder=tmp_path) == 2
-
-
 def test_the_command_prints_a_table_and_json(small_corpus: Path, tmp_path: Path) -> None:
-    arguments = ["listen", str(small_corpus), str(small_corpus), "--measures", "stoi,pitch", "--no-remember"]
+    arguments = ["listen", str(small_corpus), str(small_corpus), "--listeners", "stoi,pitch", "--no-remember"]
     plain = CliRunner().invoke(app, arguments)
     assert plain.exit_code == 0, plain.output
     assert "STOI" in plain.stdout
@@ -188,32 +171,30 @@ def test_the_command_prints_a_table_and_json(small_corpus: Path, tmp_path: Path)
 
 def test_one_speaker_has_no_interval(small_corpus: Path) -> None:
     pairs = pairs_of(small_corpus)
-    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), (), 0)
-    found = listen(alone, ListenWork(("stoi",)), engine=Serial())
-    assert table_rows(found)[1][0][3] == "-"
+    alone = Pairs(pairs.frame.filter(pl.col("speaker") == "anna"), ())
+    found = listen(alone, "stoi")
+    assert table_rows(found)[1][0][2].endswith(" [-]")
     assert as_json(found)["findings"][0]["low"] is None
 
 
-def test_feeling_of_identical_audio_agrees_and_needs_a_model(small_corpus: Path, tmp_path: Path) -> None:
+def test_affect_of_identical_audio_agrees_and_needs_a_model(small_corpus: Path, tmp_path: Path) -> None:
     pairs = pairs_of(small_corpus)
     batch = [read_mono(Path(path)) for path in pairs.frame["audio"]]
     model = tmp_path / "model.json"
     ratings = [[float(i)] for i in range(len(batch))]
     fit_affect(batch, ratings, outputs=["arousal"], trained_on="hums").save(model)
-    found = listen(pairs, ListenWork(("affect",), affect=Affect(model)), engine=Serial()).findings
+    found = listen(pairs, f"affect:{model}").findings
     assert found[0].metric.name == "ccc"
     assert found[0].estimate.value == pytest.approx(1)
     assert found[0].conditions == {"of": "arousal"}
-    with pytest.raises(ConfigError, match="need each other"):
-        ListenWork(("affect",))
-    told = CliRunner().invoke(
-        app, ["listen", str(small_corpus), str(small_corpus), "--measures", "affect", "--affect", str(model), "--json"]
-    )
-    assert json.loads(told.stdout)["findings"][0]["title"] == "Concordance correlation CCC"
-    wrong = CliRunner().invoke(
-        app, ["listen", str(small_corpus), str(small_corpus), "--measures", "affect", "--affect", "model.pt"]
-    )
-    assert isinstance(wrong.exception, ConfigError)
+    with pytest.raises(ConfigError, match="listener 'affect' needs a model of your own; write affect:MODEL"):
+        make_listeners(["affect"])
+    words = ["listen", str(small_corpus), str(small_corpus), "--json", "--listeners"]
+    printed = CliRunner().invoke(app, [*words, f"affect:{model}"])
+    assert json.loads(printed.stdout)["findings"][0]["title"] == "Concordance correlation CCC"
+    assert isinstance(CliRunner().invoke(app, [*words, "affect:model.pt"]).exception, ConfigError)
+    set_by_hand = CliRunner().invoke(app, [*words, "affect", "--set", f"affect.model={model}"])
+    assert json.loads(set_by_hand.stdout) == json.loads(printed.stdout)
 
 
 def test_categories_are_counted_by_average_recall(small_corpus: Path, tmp_path: Path) -> None:
@@ -223,17 +204,17 @@ def test_categories_are_counted_by_average_recall(small_corpus: Path, tmp_path: 
     batch = [read_mono(Path(path)) for path in pairs.frame["audio"]]
     model = tmp_path / "model.json"
     fit_affect_classes(batch, moods, trained_on="hums").save(model)
-    work = ListenWork(("affect",), affect=Affect(model))
-    (alone,) = listen(pairs, work, engine=Serial()).findings
+    name = f"affect:{model}"
+    (alone,) = listen(pairs, name).findings
     assert (alone.metric.name, alone.estimate.value, alone.chance) == ("uar", 1.0, 0.5)
     assert alone.conditions["reference"] == "heard in the original"
-    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), (), 0)
-    before, after = listen(noted, work, engine=Serial()).findings
+    noted = Pairs(pairs.frame.with_columns(pl.Series("emotion", moods)), ())
+    before, after = listen(noted, name).findings
     assert before.conditions == {"speech": "original", "reference": "noted", "classes": 2}
     assert before.estimate.value == after.estimate.value == 1.0
     swapped = noted.frame.with_columns(pl.col("anonymized").reverse())
-    assert listen(Pairs(swapped, (), 0), work, engine=Serial()).findings[1].estimate.value == 0.0
-    assert "100.0 %" in table_rows(listen(noted, work, engine=Serial()))[1][0][2]
+    assert listen(Pairs(swapped, ()), name).findings[1].estimate.value == 0.0
+    assert "100.0 %" in table_rows(listen(noted, name))[1][0][2]
 
 
 def test_batches_are_of_about_equal_length_and_hold_everything(tmp_path: Path) -> None:
@@ -241,37 +222,24 @@ def test_batches_are_of_about_equal_length_and_hold_everything(tmp_path: Path) -
     for i, size in enumerate([5, 1, 9, 3, 7, 2, 8, 4, 6, 0]):
         path = tmp_path / f"{i}.wav"
         path.write_bytes(b"x" * size)
-        pairs.append(SoundPair(str(i), "s", path, path))
-    first, last = in_batches(pairs)
+        pairs.append(UtterancePair(str(i), path, path))
+    first, last = in_batches(pairs, Moonshine)
     assert len(first) == 8
+    assert in_batches(pairs, Stoi) == [(pair,) for pair in pairs]
     assert [p.original.stat().st_size for p in (*first, *last)] == sorted(range(10))
-
-
-def test_words_are_heard_in_one_batch_and_remembered_each(tmp_path: Path) -> None:
-    sounds = [Audio(np.full(4, i, np.float32), 8_000) for i in (1, 2, 1, 3)]
-    batches = []
-
-    def ear(batch: list[Audio]) -> list[str]:
-        batches.append(len(batch))
-        return [f"heard {one.samples[0]:g}" for one in batch]
-
-    assert remembered_each("ear", sounds[:1], ear, folder=tmp_path) == ["heard 1"]
-    assert remembered_each("ear", sounds, ear, folder=tmp_path) == ["heard 1", "heard 2", "heard 1", "heard 3"]
-    assert remembered_each("ear", sounds, ear, folder=tmp_path)[3] == "heard 3"
-    assert batches == [1, 2]
 
 
 def test_one_broken_pair_does_not_fail_its_neighbours(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = sorted(small_corpus.glob("anna/*.wav"))
-    pairs = [SoundPair(path.stem, "anna", path, path) for path in (*paths[:2], small_corpus / "absent.wav")]
-    told = ListenTogether(ListenWork(("stoi",)))(pairs)
-    assert isinstance(told[2], str)
-    assert "absent.wav" in told[2]
-    assert not isinstance(told[0], str)
-    assert told[0].numbers["stoi"] == pytest.approx(1)
+    pairs = [UtterancePair(path.stem, path, path) for path in (*paths[:2], small_corpus / "absent.wav")]
+    rows = ObserveWork(Stoi())(pairs)
+    assert isinstance(rows[2], str)
+    assert "absent.wav" in rows[2]
+    assert not isinstance(rows[0], str)
+    assert rows[0].sides["both"].values["stoi"] == pytest.approx(1)
 
-    def broken(self: ListenWork, *_: object) -> None:
+    def broken(self: Stoi, *_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(ListenWork, "_numbers", broken)
-    assert ListenTogether(ListenWork(("stoi",)))(pairs)[0] == "RuntimeError: a bug"
+    monkeypatch.setattr(Stoi, "_one", broken)
+    assert ObserveWork(Stoi(), remember=False)(pairs)[0] == "RuntimeError: a bug"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,31 +11,16 @@ import polars as pl
 import pytest
 
 from conftest import hum
+from listener_plugins import Spelling
 from personare.core.audio import Audio, write
-from personare.core.errors import AudioError
-from personare.engine import Engine, Pool, Result, Serial
-from personare.pipeline import listening
-from personare.pipeline.stages.listen import HEARD, Ear, ListenJob
+from personare.core.observations import ObservedUtterance
+from personare.engine import Engine, ProcessPool, Result, Serial
+from personare.listeners import BUILTIN
+from personare.pipeline.stages.listen import OBSERVATIONS, ListenJob
 from personare.pipeline.store import Failures, Store
 from personare.pipeline.study import ListenerChoice
+from personare.pipeline.study_listener import StudyListener
 from personare.pipeline.waves import Job, run_wave
-
-
-class Spelling:
-    """A recognizer that hears the length of a sound; refuses one length, and breaks down at another."""
-
-    fingerprint = "spelling"
-
-    def __init__(self) -> None:
-        self.batches: list[int] = []
-
-    def __call__(self, batch: Sequence[Audio]) -> list[str]:
-        self.batches.append(len(batch))
-        if any(len(sound.samples) == 4_444 for sound in batch):
-            raise AudioError("this cannot be spelt")
-        if any(len(sound.samples) == 5_555 for sound in batch):
-            raise RuntimeError("a bug")
-        return [f"{len(sound.samples)} samples" for sound in batch]
 
 
 class Silent:
@@ -65,11 +49,12 @@ class Dying:
 
 
 @pytest.fixture
-def spelling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spelling:
+def spelling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A recognizer that joined the table; gives the sizes of the batches it was given."""
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "home"))
-    ear = Spelling()
-    monkeypatch.setattr(listening, "_ear", lambda _name: ear)
-    return ear
+    monkeypatch.setitem(BUILTIN, "spelling", "listener_plugins:Spelling")
+    Spelling.batches.clear()
+    return Spelling.batches
 
 
 def corpus(folder: Path, lengths: Sequence[int]) -> pl.DataFrame:
@@ -81,49 +66,51 @@ def corpus(folder: Path, lengths: Sequence[int]) -> pl.DataFrame:
         write(path, Audio(sound if i == 2 else sound[:length], 16_000))
         rows.append((f"u{i:02d}", "s", str(path), 0.0, length / 16_000 if i == 2 else None))
     frame = pl.DataFrame(rows, schema=["utterance", "speaker", "audio", "start_s", "end_s"], orient="row")
-    return frame.with_columns(mark=pl.col("utterance"))
+    return frame.with_columns(digest=pl.col("utterance"))
 
 
-def listened(frame: pl.DataFrame, folder: Path, engine: Engine, *, ear: str = "moonshine") -> tuple[bytes, Failures]:
-    job, store = ListenJob("listen", frame, Ear("words", ListenerChoice(ear))), Store(folder)
+def listened(frame: pl.DataFrame, folder: Path, engine: Engine, *, name: str = "spelling") -> tuple[bytes, Failures]:
+    job, store = ListenJob("listen", frame, StudyListener("words", ListenerChoice(name))), Store(folder)
     run_wave("listen", [job], store, engine=engine, watch=Silent())
     done = store.done(job.stage)
     assert done is not None and done.items == len(frame)
-    return (store.place(job.stage) / HEARD).read_bytes(), done.failures
+    return (store.place(job.stage) / OBSERVATIONS).read_bytes(), done.failures
 
 
-def pair_by_pair(frame: pl.DataFrame, store: Store, *, ear: str = "moonshine") -> bytes:
-    """What the stage wrote when it took one pair at a time."""
-    job = ListenJob("listen", frame, Ear("words", ListenerChoice(ear)))
-    work = job.ear.work(store)
-    told = [{"utterance": pair.utterance, **asdict(work(pair))} for pair in job.pairs(store)]
-    return "\n".join([*(json.dumps(one, sort_keys=True) for one in told), ""]).encode()
+def pair_by_pair(frame: pl.DataFrame, store: Store, *, name: str = "spelling") -> bytes:
+    """What the stage would write if it took one pair at a time."""
+    job = ListenJob("listen", frame, StudyListener("words", ListenerChoice(name)))
+    rows = [row for pair in job.pairs(store) for row in job.work(store)([pair])]
+    return "\n".join([*(row.to_json() for row in rows if not isinstance(row, str)), ""]).encode()
 
 
-def test_batches_write_the_bytes_of_single_pairs_in_any_order(spelling: Spelling, tmp_path: Path) -> None:
+def test_batches_write_the_bytes_of_single_pairs_in_any_order(spelling: list[int], tmp_path: Path) -> None:
     frame = corpus(tmp_path / "corpus", [3_000 + 37 * (7 * i % 20) for i in range(20)])
     here, failures = listened(frame, tmp_path / "here", Serial())
     assert not failures
-    assert spelling.batches == [8, 8, 4]  # eight pairs at a time; both sounds of a pair are the same here
+    assert spelling == [8, 8, 4]  # eight pairs at a time; both sounds of a pair are the same here
     (tmp_path / "home").rename(tmp_path / "forgotten")
     assert listened(frame, tmp_path / "back", Backwards()) == (here, ())
     (tmp_path / "home").rename(tmp_path / "forgotten too")
     assert pair_by_pair(frame, Store(tmp_path / "here")) == here
 
 
-def test_a_bad_pair_is_one_failure_and_its_neighbours_are_heard(spelling: Spelling, tmp_path: Path) -> None:
+def test_a_bad_pair_is_one_failure_and_its_neighbours_are_heard(spelling: list[int], tmp_path: Path) -> None:
     frame = corpus(tmp_path / "corpus", [4_000, 4_444, 4_100, 4_200, 5_555, 4_300])
     (tmp_path / "corpus" / "u05.wav").write_bytes(b"RIFF nothing")
     heard, failures = listened(frame, tmp_path / "run", Serial())
-    told = {one["utterance"]: one for one in map(json.loads, heard.splitlines())}
-    assert list(told) == ["u00", "u01", "u02", "u03"]
-    assert told["u01"]["failures"] == {"words": "this cannot be spelt"}
-    assert told["u03"]["words"] == {"moonshine": ["4200 samples", "4200 samples"]}
+    rows = {row.utterance: row for row in map(ObservedUtterance.from_json, heard.decode().splitlines())}
+    assert list(rows) == ["u00", "u01", "u02", "u03"]
+    assert (rows["u01"].failure, rows["u01"].sides) == ("this cannot be spelt", {})
+    assert {side: one.words for side, one in rows["u03"].sides.items()} == {
+        "original": "4200 samples",
+        "anonymized": "4200 samples",
+    }
     assert [name for name, _ in failures] == ["u04", "u05"]
     assert failures[0][1] == "RuntimeError: a bug"
 
 
-def test_a_worker_that_dies_fails_every_pair_of_its_batch_by_name(spelling: Spelling, tmp_path: Path) -> None:
+def test_a_worker_that_dies_fails_every_pair_of_its_batch_by_name(spelling: list[int], tmp_path: Path) -> None:
     frame = corpus(tmp_path / "corpus", [4_000 + i for i in range(10)])
     heard, failures = listened(frame, tmp_path / "run", Dying())
     lost, kept = {name for name, _ in failures}, {json.loads(line)["utterance"] for line in heard.splitlines()}
@@ -148,8 +135,8 @@ def test_real_words_are_the_same_on_two_workers_and_pair_by_pair(
     manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
     rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 6)).head(20)
     places = [str(shared_folder / "corpus" / path) for path in rows["audio"]]
-    frame = rows.select("utterance", "speaker").with_columns(pl.Series("audio", places), mark="utterance")
-    two, failures = listened(frame, tmp_path / "two", Pool(2))
+    frame = rows.select("utterance", "speaker").with_columns(pl.Series("audio", places), digest="utterance")
+    two, failures = listened(frame, tmp_path / "two", ProcessPool(2), name="moonshine")
     assert not failures and len(two.splitlines()) == 20
-    (tmp_path / "home" / "heard").rename(tmp_path / "forgotten")
-    assert pair_by_pair(frame, Store(tmp_path / "two")) == two
+    (tmp_path / "home" / "observations").rename(tmp_path / "forgotten")
+    assert pair_by_pair(frame, Store(tmp_path / "two"), name="moonshine") == two

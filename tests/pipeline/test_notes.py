@@ -12,7 +12,7 @@ from personare.engine import Serial
 from personare.pipeline.check import check_study
 from personare.pipeline.run import run_study
 from personare.pipeline.study import read_study
-from personare.reports.blocks import Points
+from personare.reports.blocks import BulletList
 from personare.reports.report import page_of_run
 from personare.reports.run import read_run
 from pipeline.tiny import write_study
@@ -22,7 +22,12 @@ def test_what_was_left_out_is_told_in_the_run_and_in_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "home"))
-    asked = {"possible_only": True, "conversations": [1, 30], "people": [2, 4, 1000], "populations": [5000]}
+    asked = {
+        "skip_impossible": True,
+        "utterances_per_trial": [1, 30],
+        "gallery_sizes": [2, 4, 1000],
+        "populations": [5000],
+    }
     least: dict[str, Any] = {
         "anonymizers": {"original": {}},
         "listeners": None,
@@ -37,10 +42,10 @@ def test_what_was_left_out_is_told_in_the_run_and_in_its_report(
     assert any("30" in note for note in left) and any("1000" in note.replace(",", "") for note in left), notes
     assert any("a forecast needs at least 20 enrolled speakers, there are 4" in note for note in left)
     assert not (tmp_path / "run" / "failures.tsv").read_text().splitlines()[1:], "and linkability is measured"
-    told_first = read_study(write_study(tmp_path, **{**asked, "possible_only": False}, **least))
+    told_first = read_study(write_study(tmp_path, **{**asked, "skip_impossible": False}, **least))
     lines = check_study(told_first, tmp_path / "stages", home=tmp_path).problems
     assert any("populations: a forecast needs at least 20" in line for line in lines)
     page = page_of_run(read_run(tmp_path / "run"))
     failures = next(s for s in page.sections if s.name == "failures")
-    told = next(block.items for block in failures.blocks if isinstance(block, Points))
+    told = next(block.sentences for block in failures.blocks if isinstance(block, BulletList))
     assert [note for note in told if "left out" in note] == left, "nothing in these notes names anybody"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from personare.cli import app
 from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL
-from personare.pipeline.speech import speech_of
+from personare.pipeline.speech import study_corpus
 from personare.pipeline.study import ORIGINAL, read_study, with_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +19,7 @@ PAGES = ROOT / "docs" / "reference" / "recipes"
 RECIPES = sorted(
     path for path in (ROOT / "recipes").glob("*.yaml") if "corpora" in yaml.safe_load(path.read_text(encoding="utf-8"))
 )
-each_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=[path.stem for path in RECIPES])
+each_recipe = pytest.mark.parametrize("system", RECIPES, ids=[path.stem for path in RECIPES])
 
 
 def test_the_five_papers_are_there() -> None:
@@ -27,21 +27,21 @@ def test_the_five_papers_are_there() -> None:
 
 
 @each_recipe
-def test_every_recipe_has_a_page_that_names_its_command_and_its_methods(recipe: Path) -> None:
-    page = (PAGES / f"{recipe.stem}.md").read_text(encoding="utf-8")
-    assert f"personare study run recipes/{recipe.name}" in page and "--corpus" in page
+def test_every_recipe_has_a_page_that_names_its_command_and_its_methods(system: Path) -> None:
+    page = (PAGES / f"{system.stem}.md").read_text(encoding="utf-8")
+    assert f"personare study run recipes/{system.name}" in page and "--corpus" in page
     for heading in ("## What the paper reports", "## What we get", "## Why they differ"):
         assert heading in page
-    for label in read_study(recipe).anonymizers:
+    for label in read_study(system).anonymizers:
         assert f"| {label} |" in page, f"no row of {label}"
-    for place, link in ((PAGES / "index.md", f"({recipe.stem}.md)"), (ROOT / "docs" / "index.md", "recipes/index.md")):
+    for place, link in ((PAGES / "index.md", f"({system.stem}.md)"), (ROOT / "docs" / "index.md", "recipes/index.md")):
         assert link in place.read_text(encoding="utf-8")
 
 
 @pytest.mark.models
 @each_recipe
-def test_every_recipe_can_run_on_invented_voices(recipe: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["study", "check", str(recipe), "--out", str(tmp_path / "run")])
+def test_every_recipe_can_run_on_invented_voices(system: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "check", str(system), "--out", str(tmp_path / "run")])
     assert done.exit_code == 0 and "can run" in done.output, done.output
     assert not (tmp_path / "run").exists()
 
@@ -49,11 +49,11 @@ def test_every_recipe_can_run_on_invented_voices(recipe: Path, tmp_path: Path) -
 @pytest.mark.shared
 @each_recipe
 def test_on_the_real_corpus_who_is_learnt_from_is_never_attacked(
-    recipe: Path, shared_folder: Path, tmp_path: Path
+    system: Path, shared_folder: Path, tmp_path: Path
 ) -> None:
-    study = with_corpus(read_study(recipe), shared_folder / "corpus", speakers=12, utterances=6)
+    study = with_corpus(read_study(system), shared_folder / "corpus", speakers=12, utterances=6)
     (label,) = study.corpora
-    speech = speech_of(label, study, stages=tmp_path)
+    speech = study_corpus(label, study, stages=tmp_path)
     parts = {role: set(speech.of(role)["part"]) for role in (TRAIN, ENROLMENT, TRIAL)}
     assert parts == {TRAIN: {"train"}, ENROLMENT: {"eval"}, TRIAL: {"eval"}}
     attacked = speech.frame.filter(pl.col("role") != TRAIN)
@@ -64,8 +64,8 @@ def test_on_the_real_corpus_who_is_learnt_from_is_never_attacked(
 
 
 @each_recipe
-def test_a_corpus_without_parts_sets_the_same_share_aside_as_the_demo(recipe: Path, tmp_path: Path) -> None:
-    study = read_study(recipe)
+def test_a_corpus_without_parts_sets_the_same_share_aside_as_the_demo(system: Path, tmp_path: Path) -> None:
+    study = read_study(system)
     assert ORIGINAL in study.anonymizers
     ((_, choice),) = study.corpora.items()
     ((_, other),) = with_corpus(study, tmp_path).corpora.items()

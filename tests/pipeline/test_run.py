@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from personare.core.audio import probe
-from personare.core.errors import TargetError
+from personare.core.errors import OutputError
 from personare.core.tables import Scores
-from personare.engine import Engine, Pool, Result, Serial, engine_named
+from personare.engine import Engine, ProcessPool, Result, Serial, engine_named
 from personare.metrics import CARDS
 from personare.pipeline.folder import COLUMNS
 from personare.pipeline.resolve import key_of
@@ -61,9 +61,12 @@ def test_the_folder_holds_what_the_contract_names(ran: Ran) -> None:
     assert set(frame["metric"]) == {"eer", "linkability", "stoi"} and set(frame["metric"]) <= set(CARDS)
     told = json.loads((folder / "findings.json").read_text())
     assert told["study"] == "A tiny study" and len(told["findings"]) == len(frame) == len(ran.outcome.findings)
-    assert {"seed", "models", "libraries", "python", "ears"} <= set(
-        json.loads((folder / "environment.json").read_text())
-    )
+    environment = json.loads((folder / "environment.json").read_text())
+    assert {"seed", "models", "libraries", "python", "methods", "embedders", "scorers", "listeners"} <= set(environment)
+    for family in ("methods", "embedders", "scorers", "listeners"):
+        assert environment[family], family
+        for described in environment[family].values():
+            assert described["description"] and described["fingerprint"] and "paper" in described
     assert (folder / "failures.tsv").read_text() == "stage\titem\twhy\n"
     for entry in json.loads((folder / "artefacts.json").read_text()):
         path = folder / entry["file"]
@@ -89,20 +92,20 @@ def test_findings_have_conditions_chance_and_intervals(ran: Ran) -> None:
 
 
 def test_running_twice_gives_identical_files_on_one_or_two_workers(place: Path, ran: Ran) -> None:
-    again = go(place / "study.yaml", "again", engine=Pool(2))
+    again = go(place / "study.yaml", "again", engine=ProcessPool(2))
     assert content(again.outcome.folder) == content(ran.outcome.folder)
     assert again.executed == ran.executed == ran.stages
 
 
 def test_a_used_folder_asks_for_resume_and_then_nothing_is_left_to_do(place: Path, ran: Ran) -> None:
-    with pytest.raises(TargetError, match="holds a run already; go on with --resume"):
+    with pytest.raises(OutputError, match="holds a run already; go on with --resume"):
         go(place / "study.yaml", "run")
     before = content(ran.outcome.folder)
     assert go(place / "study.yaml", "run", resume=True).executed == 0
     assert content(ran.outcome.folder) == before
     (place / "strange").mkdir()
     (place / "strange" / "thesis.doc").write_text("x")
-    with pytest.raises(TargetError, match="is no run folder"):
+    with pytest.raises(OutputError, match="is no run folder"):
         go(place / "study.yaml", "strange", resume=True)
 
 
@@ -113,7 +116,7 @@ def labels(folder: Path) -> list[str]:
 
 def test_only_what_depends_on_a_change_is_done_again(place: Path, ran: Ran) -> None:
     # another metric on the same vectors: nothing is hidden or heard again
-    path = write_study(place, metrics=["eer", "linkability", "stoi", "singling_out"], people=[2])
+    path = write_study(place, metrics=["eer", "linkability", "stoi", "singling_out"], gallery_sizes=[2])
     more = go(path, "run", resume=True)
     assert more.executed == 3 + 3  # link (another N) and Singling Out for three attacks
     # another setting of one method: the originals stay as they are

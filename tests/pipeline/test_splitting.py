@@ -30,7 +30,7 @@ def count(table: pl.DataFrame, role: str) -> dict[str, int]:
     return dict(rows.iter_rows())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(2, 9), min_size=4, max_size=8), st.integers(0, 2), st.integers(0, 9))
 def test_roles_are_disjoint_and_speakers_whole(counts: list[int], train: int, seed: int) -> None:
     found, _ = with_roles(frame(counts), CorpusChoice(train=train), Key.from_seed(seed))
@@ -52,14 +52,14 @@ def test_halves_and_counts() -> None:
 
 def test_sets_a_and_b_of_the_legal_paper() -> None:
     """Everybody in B is in A with other utterances; who has enough for A only is in A only, who has less nowhere."""
-    choice = CorpusChoice(split="sets", least=(2, 3))
+    choice = CorpusChoice(split="sets", min_speech=(2, 3))
     found, notes = with_roles(frame([10, 5, 4, 2, 1]), choice, KEY)
     assert count(found, ENROLMENT) == {"s00": 4, "s01": 2, "s02": 4, "s03": 2}
     assert count(found, TRIAL) == {"s00": 6, "s01": 3}
-    assert notes == ["1 of 22 utterances have no role and are not used"] and choice.keeps_one_sided
+    assert notes == ["1 of 22 utterances have no role and are not used"] and choice.on_one_side == "keep"
     seconds, _ = with_roles(
         frame([10, 5, 4]),
-        CorpusChoice(path=Path(), split="sets", least=(20, 30), unit="seconds"),
+        CorpusChoice(path=Path(), split="sets", min_speech=(20, 30), unit="seconds"),
         KEY,
     )
     assert count(seconds, TRIAL) == {"s00": 6, "s01": 3}
@@ -77,7 +77,7 @@ def test_lists_of_the_challenge_and_parts_of_a_manifest() -> None:
 
 
 def test_too_many_set_aside_is_one_line() -> None:
-    with pytest.raises(CorpusError, match="4 speakers are set aside for train and calibration, of 5; at least 2"):
+    with pytest.raises(CorpusError, match="5 speakers, 4 of them are set aside for train and calibration; at least 2"):
         with_roles(frame([4] * 5), CorpusChoice(train=3, calibration=1), KEY)
     share, _ = with_roles(frame([4] * 10), CorpusChoice(train=0.4), KEY)
     assert len(count(share, TRAIN)) == 4

@@ -8,18 +8,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from personare.attackers.knowledge import Knowledge
+import personare as pn
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Corpus
 from personare.engine import engine_for
-from personare.pipeline import old_knowledge as knowledge
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.train_embedder import open_run, train_embedder
 from personare.pipeline.jobs.training_files import sources_of, system_of
-from personare.pipeline.old_evaluate import read_pair
-from personare.pipeline.recipe import Recipe
+from personare.pipeline.study import AttackerChoice
+from personare.pipeline.system import System
 from personare.training.embedder.settings import shipped
 
-RECIPE = Recipe("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
+RECIPE = System("mcadams", {"alpha": [0.5, 0.9]}, "speaker")
 STEPS = 300
 
 
@@ -31,7 +31,7 @@ def _some(shared: Path, part: str, *, speakers: int, each: int) -> Corpus:
     return Corpus(frame.group_by("speaker", maintain_order=True).head(each))
 
 
-def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: str | None) -> str:
+def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: SystemIdentity | None) -> str:
     small = shipped("xvector")
     settings = dataclasses.replace(small, plan=dataclasses.replace(small.plan, steps=STEPS, patience=0))
     run = open_run(corpus, settings, attacked=attacked)
@@ -56,16 +56,15 @@ def test_informed_training_lowers_the_error_by_a_clear_margin(
     anonymize(trials, tmp_path / "hidden", RECIPE, engine=engine)
     own = dataclasses.replace(RECIPE, level="utterance")
     anonymize(others, tmp_path / "others", own, engine=engine, names="keep")
-    pairs, recipe, _ = read_pair(tmp_path / "trials", tmp_path / "hidden", None)
     found = {}
     hidden = Corpus.load(tmp_path / "others" / "manifest.parquet")
-    levels = {Knowledge.LAZY_INFORMED: others, Knowledge.INFORMED: hidden}
-    for level, corpus in levels.items():
+    for level, corpus in {"lazy-informed": others, "informed": hidden}.items():
         system = system_of(tmp_path / "others") if corpus is hidden else None
-        ear = _trained(corpus, tmp_path / level.value, trials.speakers, system)
-        heard = knowledge.plan(pairs, [level], recipe=recipe, embedder=ear, disguises=1)
-        (outcome,) = knowledge.attack(pairs, [level], heard, engine=engine).outcomes
-        found["informed" if corpus is hidden else "lazy"] = outcome.findings[0].estimate
+        ear = _trained(corpus, tmp_path / level, trials.speakers, system)
+        attacker = {level: AttackerChoice(level, ear, enroll_draws=1)}
+        result = pn.evaluate(tmp_path / "trials", tmp_path / "hidden", attackers=attacker, metrics=["eer"], jobs=2)
+        (overall,) = result["eer"].where(knowledge=level, L=1, gender=None)
+        found["informed" if corpus is hidden else "lazy"] = overall.estimate
     assert found["informed"].value < found["lazy"].value - 0.04, f"{found}"
     assert found["informed"].high < found["lazy"].low + 0.03, f"the intervals are nearly apart: {found}"
 
@@ -75,4 +74,4 @@ def test_an_anonymized_folder_says_which_system_made_it(small_corpus: Path, tmp_
     assert system_of(small_corpus) is None and system_of(small_corpus / "manifest.parquet") is None
     anonymize(Corpus.load(small_corpus / "manifest.parquet"), tmp_path / "hidden", RECIPE, engine=engine_for(1))
     own = dataclasses.replace(RECIPE, level="utterance")
-    assert system_of(tmp_path / "hidden") == own.system == "mcadams (alpha = [0.5, 0.9])"
+    assert system_of(tmp_path / "hidden") == own.identity and own.name == "mcadams (alpha = [0.5, 0.9])"

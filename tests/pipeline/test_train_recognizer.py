@@ -11,7 +11,7 @@ import pytest
 
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
-from personare.listeners import listener
+from personare.listeners.ctc import Ctc
 from personare.pipeline.jobs.train_recognizer import open_data, train_recognizer
 from personare.training.loop import TrainingStep
 from personare.training.plan import TrainingPlan
@@ -77,7 +77,7 @@ def test_letters_are_learnt_and_the_rate_agrees_with_the_listener(
     from personare.core.audio import read_mono
     from personare.metrics.utility.wer import character_errors, wer
 
-    heard = listener(f"ctc:{tmp_path / 'asr'}")([read_mono(Path(path)) for path in frame["audio"]])
+    heard = Ctc(tmp_path / "asr")([read_mono(Path(path)) for path in frame["audio"]])
     assert wer(character_errors(frame["text"].to_list(), list(heard))) == pytest.approx(done.cer.value)
 
 

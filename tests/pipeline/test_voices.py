@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from personare.core.audio import Audio, probe, write
-from personare.core.errors import AudioError, ConfigError, TargetError, WeightsError
+from personare.core.errors import AudioError, ConfigError, OutputError, WeightsError
 from personare.core.tables import Corpus
 from personare.core.weights import home
 from personare.corpora.voices.plan import Utterance
 from personare.corpora.voices.synthesizer import synthesize
-from personare.engine import Pool, Result, Serial
+from personare.engine import ProcessPool, Result, Serial
 from personare.pipeline.jobs import voices as study
 from personare.pipeline.jobs.voices import Made, Summary, Wanted, make_voices
 
@@ -121,10 +121,10 @@ def test_a_foreign_target_is_refused_untouched(spoken: list[str], tmp_path: Path
     foreign = tmp_path / "mine"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("years of work")
-    with pytest.raises(TargetError, match="is not empty and was not made by personare voices; name a new folder"):
+    with pytest.raises(OutputError, match="is not empty and was not made by personare voices; name a new folder"):
         make(foreign)
     assert content(foreign) == {"thesis.txt": b"years of work"}
-    with pytest.raises(TargetError, match="is a file; name a folder"):
+    with pytest.raises(OutputError, match="is a file; name a folder"):
         make(foreign / "thesis.txt")
 
 
@@ -132,7 +132,7 @@ def test_other_settings_need_another_folder(spoken: list[str], tmp_path: Path) -
     make(tmp_path / "out")
     before = content(tmp_path / "out")
     for other in (Wanted(3, 2, 5, 16_000), Wanted(3, 3, 4, 16_000), Wanted(3, 2, 4, 8_000)):
-        with pytest.raises(TargetError, match=r"holds voices made with other settings \(see voices.json\)"):
+        with pytest.raises(OutputError, match=r"holds voices made with other settings \(see voices.json\)"):
             make(tmp_path / "out", other)
     assert content(tmp_path / "out") == before
     assert json.loads(before["voices.json"])["seed"] == 4
@@ -163,5 +163,5 @@ def test_the_same_seed_gives_the_same_bits_here_and_in_a_pool(
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "models").symlink_to((tmp_path / "home" / "models").resolve())
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "other"))
-    pooled = make_voices(tmp_path / "pool", wanted, engine=Pool(2))
+    pooled = make_voices(tmp_path / "pool", wanted, engine=ProcessPool(2))
     assert pooled.kept == 0 and content(tmp_path / "pool") == content(tmp_path / "here")

@@ -9,13 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from personare.attackers import embedder
-from personare.attackers.scoring import cosine
 from personare.core.audio import read_mono
 from personare.core.tables import Corpus
+from personare.core.vectors import cosine
 from personare.corpora.voices.plan import speaker
-from personare.engine import Pool
-from personare.listeners import listener
-from personare.listeners.normalize import Normalizer
+from personare.engine import ProcessPool
+from personare.listeners.moonshine import Moonshine
+from personare.listeners.normalize import WhisperEnglish
 from personare.metrics.privacy.eer import rocch_eer
 from personare.metrics.utility.wer import wer, word_errors
 from personare.pipeline.jobs.voices import Wanted, make_voices
@@ -28,7 +28,7 @@ MANY = Wanted(speakers=40, utterances=6, seed=1, rate_hz=16_000)
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Forty speakers, twelve of them mixtures, with six sentences each."""
     folder = tmp_path_factory.mktemp("voices")
-    assert make_voices(folder / "many", MANY, engine=Pool(2)).failed == 0
+    assert make_voices(folder / "many", MANY, engine=ProcessPool(2)).failed == 0
     return Corpus.load(folder / "many" / "manifest.parquet")
 
 
@@ -57,7 +57,7 @@ def test_mixtures_are_distinct_from_all_others(corpus: Corpus, vectors: NDArray[
 
 
 def test_words_are_there(corpus: Corpus) -> None:
-    ear, plain = listener("moonshine"), Normalizer()
+    ear, plain = Moonshine(), WhisperEnglish()
     heard = [plain(text) for path in corpus.frame["audio"] for text in ear([read_mono(Path(path))])]
     said = [plain(text) for text in corpus.frame["text"]]
     assert wer(word_errors(said, heard)) < 0.15

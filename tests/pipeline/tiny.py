@@ -68,12 +68,12 @@ def study_text(**changes: Any) -> str:
         "anonymizers": {"original": {}, "b2": {"method": "mcadams", "alpha": [0.7, 0.9]}},
         "attackers": {
             "ignorant": {"knowledge": "ignorant", "embedder": "trained:ear.onnx"},
-            "lazy": {"knowledge": "lazy-informed", "embedder": "trained:ear.onnx"},
+            "lazy": {"knowledge": "lazy-informed", "embedder": "trained:ear.onnx", "enroll_draws": 1},
         },
         "listeners": ["stoi"],
         "metrics": ["eer", "linkability", "stoi"],
-        "conversations": [1],
-        "people": [2, 4],
+        "utterances_per_trial": [1],
+        "gallery_sizes": [2, 4],
         "clips": 1,
         "seed": 3,
     }

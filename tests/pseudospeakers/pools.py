@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from personare.pseudospeakers.pool import Pool
+from personare.pseudospeakers.pool import SpeakerPool
 
 DIMENSION = 256
 _FAR: dict[str, object] = {"farthest": 40, "average": 20}
 SETTINGS: dict[str, dict[str, object]] = {"b1": _FAR, "s1": _FAR, "s2": _FAR, "keyed": {"voices": 300}}
 
 
-def clouds(each: int = 120, *, d: int = DIMENSION, seed: int = 0) -> Pool:
+def clouds(each: int = 120, *, d: int = DIMENSION, seed: int = 0) -> SpeakerPool:
     """Voices of two genders, six clouds each; a few directions vary much, most vary little, as in real vectors.
 
     Two strangers of one gender have cosines of about -0.1 to 0.5, like the real x-vectors beside the project.
@@ -27,10 +27,10 @@ def clouds(each: int = 120, *, d: int = DIMENSION, seed: int = 0) -> Pool:
         centres = middle + 0.6 * scales * rng.standard_normal((6, d))
         parts.append(centres[rng.integers(6, size=each)] + scales * rng.standard_normal((each, d)))
         genders += [gender] * each
-    return Pool((5 * np.concatenate(parts)).astype(np.float32), tuple(genders))
+    return SpeakerPool((5 * np.concatenate(parts)).astype(np.float32), tuple(genders))
 
 
-def golden(shared_folder: Path, kind: str = "orig") -> Pool:
+def golden(shared_folder: Path, kind: str = "orig") -> SpeakerPool:
     """The trial x-vectors of VoicePrivacy 2020 with genders and speakers: 1496 x 512."""
     vectors, genders, ids = [], [], []
     for gender in ("f", "m"):
@@ -38,4 +38,4 @@ def golden(shared_folder: Path, kind: str = "orig") -> Pool:
             vectors.append(archive["vector"])
             ids += [str(s) for s in archive["speaker"]]
         genders += [gender] * len(vectors[-1])
-    return Pool(np.concatenate(vectors), tuple(genders), tuple(ids))
+    return SpeakerPool(np.concatenate(vectors), tuple(genders), tuple(ids))

@@ -10,15 +10,15 @@ from scipy import stats
 
 from personare.core.seeding import Key
 from personare.pseudospeakers import PSEUDOSPEAKERS, pseudospeaker
-from personare.pseudospeakers.comparing import Comparison, Spread, compare, hold_out, within_gender
-from personare.pseudospeakers.pool import Pool
+from personare.pseudospeakers.comparison import CosineSummary, GeneratorComparison, compare, hold_out, within_gender
+from personare.pseudospeakers.pool import SpeakerPool
 from pseudospeakers.pools import SETTINGS, clouds, golden
 
 
-def compared(pool: Pool, *names: str, most: int = 80) -> tuple[dict[str, Comparison], Spread]:
+def compared(pool: SpeakerPool, *names: str, most: int = 80) -> tuple[dict[str, GeneratorComparison], CosineSummary]:
     rest, originals = hold_out(pool, share=0.3, most=most, rng=np.random.default_rng(3))
     rows = compare(rest, originals, key=Key.from_seed(0), names=names, settings=SETTINGS)
-    return {row.generator: row for row in rows}, Spread.of(within_gender(rest.vectors, rest.genders))
+    return {row.generator: row for row in rows}, CosineSummary.of(within_gender(rest.vectors, rest.genders))
 
 
 def test_b1_collapses_and_o1_follows_the_pool() -> None:
@@ -47,9 +47,9 @@ def test_turner2020_collapse_of_b1_on_real_x_vectors(shared_folder: Path) -> Non
     rest, originals = hold_out(pool, share=0.3, most=100, rng=np.random.default_rng(3))
     names = ("b1", "o1", "rp_gmm", "random")
     rows = {r.generator: r for r in compare(rest, originals, key=Key.from_seed(0), names=names)}
-    real = Spread.of(within_gender(rest.vectors, rest.genders))
+    real = CosineSummary.of(within_gender(rest.vectors, rest.genders))
     published = golden(shared_folder, "anon")
-    published_b1 = Spread.of(within_gender(published.vectors, published.genders))
+    published_b1 = CosineSummary.of(within_gender(published.vectors, published.genders))
     assert published_b1.mean > real.mean + 0.4
     between = {name: row.between for name, row in rows.items() if row.between is not None}
     assert between["b1"].mean > real.mean + 0.3
@@ -59,7 +59,7 @@ def test_turner2020_collapse_of_b1_on_real_x_vectors(shared_folder: Path) -> Non
 
 @pytest.mark.shared
 def test_wang2026_figures_2_and_3_entropy_falls_with_c_and_with_epsilon(shared_folder: Path) -> None:
-    women = Pool(golden(shared_folder).groups["f"])
+    women = SpeakerPool(golden(shared_folder).groups["f"])
     recipe = pseudospeaker("rp_gmm", epsilons=[0.5, 0.6, 0.7, 0.8], components=[1, 4, 16])
     grid = recipe.fit(women, rng=np.random.default_rng(0)).groups[""].grid
     by_epsilon = {e: grid[grid[:, 0] == e] for e in np.unique(grid[:, 0])}

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from personare.cli import main
-from personare.core.errors import ConfigError, PersonareError, TableError, TargetError
+from personare.core.errors import ConfigError, OutputError, PersonareError, TableError
+from personare.core.vectors import cosine
 from personare.pseudospeakers import pseudospeaker
-from personare.pseudospeakers.pool import Pool, read_pool, write_pool
-from personare.pseudospeakers.saving import load, save
-from personare.pseudospeakers.vectors import cosines
+from personare.pseudospeakers.files import load, save
+from personare.pseudospeakers.pool import SpeakerPool, read_pool, write_pool
 from pseudospeakers.pools import clouds
 
 
@@ -53,7 +53,7 @@ def test_a_wrong_pool_is_one_line_with_its_place(tmp_path: Path, arrays: dict[st
 @pytest.mark.parametrize("vectors", [np.ones(3), np.ones((0, 3)), np.ones((5, 1)), np.array([[np.inf, 1.0]])])
 def test_pools_that_are_no_table_of_numbers_are_refused(vectors: Any) -> None:
     with pytest.raises(TableError, match="a pool holds"):
-        Pool(vectors)
+        SpeakerPool(vectors)
 
 
 def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
         load(tmp_path / "fitted.npz")
     with pytest.raises(TableError, match="no such file"):
         load(tmp_path / "nothing.npz")
-    with pytest.raises(TargetError, match=r"written as \.npz"):
+    with pytest.raises(OutputError, match=r"written as \.npz"):
         save(pseudospeaker("random").fit(clouds(12), rng=np.random.default_rng(0)), tmp_path / "fitted.pickle")
 
 
@@ -100,13 +100,13 @@ def test_a_spoilt_file_is_refused_at_once(
 
 def test_a_scorer_must_be_given_again(tmp_path: Path) -> None:
     recipe = pseudospeaker("b1", farthest=5, average=2, distance="scorer")
-    fitted = recipe.fit(clouds(12), rng=np.random.default_rng(0), scorer=cosines)  # type: ignore[call-arg]
+    fitted = recipe.fit(clouds(12), rng=np.random.default_rng(0), scorer=cosine)  # type: ignore[call-arg]
     save(fitted, tmp_path / "b1.npz")
     with pytest.raises(ConfigError, match="give it to load"):
         load(tmp_path / "b1.npz")
     x = np.ones(256, np.float32)
     voices = [
-        f(x, rng=np.random.default_rng(1), gender="f") for f in (fitted, load(tmp_path / "b1.npz", scorer=cosines))
+        f(x, rng=np.random.default_rng(1), gender="f") for f in (fitted, load(tmp_path / "b1.npz", scorer=cosine))
     ]
     assert (voices[0] == voices[1]).all()
 
@@ -163,7 +163,7 @@ def test_several_vectors_per_speaker_are_noted_and_averaged_on_request(
 ) -> None:
     pool = clouds(40)
     names = tuple(f"s{row // 2}" for row in range(len(pool)))
-    write_pool(Pool(pool.vectors, pool.genders, names, pool.genders), tmp_path / "pool.npz")
+    write_pool(SpeakerPool(pool.vectors, pool.genders, names, pool.genders), tmp_path / "pool.npz")
     assert run(monkeypatch, "compare", str(tmp_path / "pool.npz"), "--only", "copy") == 0
     heard = capsys.readouterr()
     assert "several vectors per speaker" in heard.err
@@ -175,8 +175,10 @@ def test_several_vectors_per_speaker_are_noted_and_averaged_on_request(
 
 
 def test_a_person_keeps_gender_and_accent_when_averaged() -> None:
-    pool = Pool(np.eye(4, dtype=np.float32), ("m", "f", "m", "f"), ("b", "a", "b", "c"), ("us", "uk", "us", "in"))
-    people = pool.people()
+    pool = SpeakerPool(
+        np.eye(4, dtype=np.float32), ("m", "f", "m", "f"), ("b", "a", "b", "c"), ("us", "uk", "us", "in")
+    )
+    people = pool.speaker_means()
     assert (people.ids, people.genders, people.accents) == (("a", "b", "c"), ("f", "m", "f"), ("uk", "us", "in"))
     assert people.vectors[1].tolist() == [0.5, 0.0, 0.5, 0.0]
 

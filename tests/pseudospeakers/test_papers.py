@@ -8,16 +8,15 @@ from scipy import stats
 
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key
+from personare.core.vectors import angles, cosine
 from personare.pseudospeakers import pseudospeaker
-from personare.pseudospeakers.blends import blend
-from personare.pseudospeakers.choice import for_speaker
+from personare.pseudospeakers.assignment import for_speaker, for_synthesis
 from personare.pseudospeakers.indistinguishable import probabilities
-from personare.pseudospeakers.parts import for_parts
-from personare.pseudospeakers.pool import Pool
+from personare.pseudospeakers.pool import SpeakerPool
 from personare.pseudospeakers.projection import gaussian_matrix, projected_dimension
-from personare.pseudospeakers.singular import moved
-from personare.pseudospeakers.unlike import draw_unlike
-from personare.pseudospeakers.vectors import angles, cosines
+from personare.pseudospeakers.rejection import rejection_sample
+from personare.pseudospeakers.selection import blend
+from personare.pseudospeakers.singular import rebuild
 from pseudospeakers.pools import clouds
 
 RNG = np.random.default_rng
@@ -34,7 +33,7 @@ def test_b1_is_the_mean_of_the_farthest_of_the_same_gender() -> None:
     fitted = pseudospeaker("b1", farthest=15, average=15).fit(pool, rng=RNG(0))
     speaker = pool.vectors[3] * 1.1
     women = pool.groups["f"]
-    expected = women[np.argsort(cosines(speaker[None], women)[0])[:15]].mean(axis=0)
+    expected = women[np.argsort(cosine(speaker[None], women)[0])[:15]].mean(axis=0)
     np.testing.assert_allclose(fitted(speaker, rng=RNG(1), gender="f"), expected, rtol=1e-5, atol=1e-6)
 
 
@@ -42,7 +41,7 @@ def test_b1_draws_only_from_the_farthest_and_all_of_them() -> None:
     pool = clouds(60)
     fitted = pseudospeaker("b1", farthest=12, average=1).fit(pool, rng=RNG(0))
     men = pool.groups["m"]
-    far = set(np.argsort(cosines(pool.vectors[0][None], men)[0])[:12].tolist())
+    far = set(np.argsort(cosine(pool.vectors[0][None], men)[0])[:12].tolist())
     drawn = [fitted(pool.vectors[0], rng=RNG([2, i]), gender="m") for i in range(150)]
     assert {int(np.abs(men - voice).sum(axis=1).argmin()) for voice in drawn} == far
 
@@ -50,10 +49,10 @@ def test_b1_draws_only_from_the_farthest_and_all_of_them() -> None:
 def test_b1_takes_any_scorer_as_its_distance() -> None:
     pool = clouds(60)
     recipe = pseudospeaker("b1", farthest=5, average=5, distance="scorer")
-    fitted = recipe.fit(pool, rng=RNG(0), scorer=lambda a, b: -cosines(a, b))  # type: ignore[call-arg]
+    fitted = recipe.fit(pool, rng=RNG(0), scorer=lambda a, b: -cosine(a, b))  # type: ignore[call-arg]
     speaker = pool.vectors[0] + 0.1
     women = pool.groups["f"]
-    nearest = women[np.argsort(-cosines(speaker[None], women)[0])[:5]].mean(axis=0)
+    nearest = women[np.argsort(-cosine(speaker[None], women)[0])[:5]].mean(axis=0)
     np.testing.assert_allclose(fitted(speaker, rng=RNG(1), gender="f"), nearest, rtol=1e-5, atol=1e-6)
     with pytest.raises(ConfigError, match="no scorer is given"):
         recipe.fit(pool, rng=RNG(0))
@@ -66,7 +65,7 @@ def test_b1_with_the_attackers_plda_voiceprivacy2020_sec_3_1() -> None:
     people = np.repeat(2 * rng.standard_normal((80, 8)), 4, axis=0)
     vectors = (people + rng.standard_normal(people.shape)).astype(np.float32)
     plda = fit_plda(vectors, np.repeat(np.arange(80), 4), iterations=5)
-    pool = Pool(vectors[::4])
+    pool = SpeakerPool(vectors[::4])
     recipe = pseudospeaker("b1", farthest=10, average=10, distance="scorer")
     voice = recipe.fit(pool, rng=rng, scorer=plda)(vectors[1], rng=RNG(1))  # type: ignore[call-arg]
     likeness = plda(vectors[1][None], pool.vectors)[0]
@@ -109,7 +108,7 @@ def test_the_key_and_the_name_decide_the_voice_and_the_sides_differ() -> None:
 def test_m1c2_m1c3_m1c4_voiceprivacy2020_table_5(own: str, envelope: bool, source: bool) -> None:
     pool = clouds(30)
     fitted, x = pseudospeaker("random").fit(pool, rng=RNG(0)), pool.vectors[0]
-    parts = for_parts(fitted, x, rng=RNG(1), gender="f", own=own)  # type: ignore[arg-type]
+    parts = for_synthesis(fitted, x, rng=RNG(1), gender="f", own=own)  # type: ignore[arg-type]
     assert (parts.envelope is x, parts.source is x) == (envelope, source)
 
 
@@ -133,15 +132,15 @@ def test_forced_dissimilarity_holds_for_every_voice(name: str) -> None:
     fitted = pseudospeaker(name, limit=0.1).fit(pool, rng=RNG(0))
     for i in range(0, 200, 10):
         voice = fitted(pool.vectors[i], rng=RNG(i), gender=pool.genders[i])
-        assert cosines(voice[None], pool.vectors[i][None])[0, 0] <= 0.1 + 1e-6
+        assert cosine(voice[None], pool.vectors[i][None])[0, 0] <= 0.1 + 1e-6
 
 
 def test_o1c1_takes_the_least_similar_when_none_is_unlike() -> None:
     drawn = RNG(0).standard_normal((50, 8)) + 3
     rest = iter(np.array_split(drawn, [20, 40]))
     vector = np.ones(8)
-    taken = draw_unlike(lambda n: next(rest)[:n], vector, limit=-1.0, tries=50)
-    assert (taken == drawn[cosines(drawn, vector[None])[:, 0].argmin()]).all()
+    taken = rejection_sample(lambda n: next(rest)[:n], vector, limit=-1.0, tries=50)
+    assert (taken == drawn[cosine(drawn, vector[None])[:, 0].argmin()]).all()
 
 
 # RP + GMM -----------------------------------------------------------------------------------------------------------
@@ -185,11 +184,11 @@ def test_rp_gmm_says_when_the_bound_asks_for_more_dimensions_than_there_are() ->
 # A2 -----------------------------------------------------------------------------------------------------------------
 def test_a2_moving_a_voice_to_its_own_cluster_with_all_singular_values_changes_nothing() -> None:
     drawn = RNG(0).standard_normal((40, 6)) + np.where(np.arange(40) < 20, 2.0, -2.0)[:, None]
-    pool = Pool(drawn.astype(np.float32))
+    pool = SpeakerPool(drawn.astype(np.float32))
     learnt = pseudospeaker("a2", clusters=2, kept=1.0).fit(pool, rng=RNG(1)).groups[""]
     x = pool.vectors[0].astype(np.float64)
-    np.testing.assert_allclose(moved(x, learnt, 0, 0), x, rtol=1e-5)
-    assert np.abs(moved(x, learnt, 0, 1) - x).max() > 0.1
+    np.testing.assert_allclose(rebuild(x, learnt, 0, 0), x, rtol=1e-5)
+    assert np.abs(rebuild(x, learnt, 0, 1) - x).max() > 0.1
 
 
 def test_a2_goes_towards_the_least_similar_centroid() -> None:
@@ -198,8 +197,8 @@ def test_a2_goes_towards_the_least_similar_centroid() -> None:
     centres = fitted.groups["f"].centres
     to_target, to_home = [], []
     for x in pool.groups["f"][:30]:
-        likeness = cosines(x[None], centres)[0]
-        found = cosines(fitted(x, rng=RNG(0), gender="f")[None], centres)[0]
+        likeness = cosine(x[None], centres)[0]
+        found = cosine(fitted(x, rng=RNG(0), gender="f")[None], centres)[0]
         to_target.append(found[likeness.argmin()])
         to_home.append(found[likeness.argmax()])
     assert np.mean(to_target) > np.mean(to_home) + 0.1

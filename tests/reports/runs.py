@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from personare.pipeline.gate import row_of
 
 PEOPLE = 12
 SPEAKERS = [f"anna-{i:02d}" for i in range(PEOPLE)]  # names that must not get out
-# method -> attacker -> how well voices can still be told apart (0: not at all)
+# method -> attacker -> how well voices can still be distinguished (0: not at all)
 LEFT = {
     "original": {"ignorant": 4.0, "lazy": 4.0},
     "b1 <x>": {"ignorant": 0.0, "lazy": 0.6},
@@ -28,26 +29,78 @@ LEFT = {
 KNOWS = {"ignorant": "ignorant", "lazy": "lazy-informed"}
 
 
-def write_run(folder: Path, *, title: str = "Two methods & <two> attackers", seed: int = 1, bare: bool = False) -> Path:
-    """Write the run; ``bare`` leaves everything but one error rate out."""
+def write_run(folder: Path, *, title: str = "Two methods & <two> attackers", seed: int = 1) -> Path:
+    """Write a run in which everything was measured."""
     rng = np.random.default_rng(seed)
-    findings, artefacts = attacks(folder, rng) if not bare else ([_eer("b2", "lazy", 1, 0.2)], [])
-    if not bare:
-        more, maps = voices(folder, rng)
-        findings, artefacts = findings + more + utility(), artefacts + maps + clips(folder)
-    write_frame(findings_frame(findings), folder / "findings.parquet")
-    notes = [] if bare else ["demo: 1 speaker is left out (first: 'anna-99')"]
-    _json(folder / "findings.json", {"study": title, "findings": [row_of(f) for f in findings], "notes": notes})
-    _json(folder / "artefacts.json", artefacts)
-    _json(folder / "gate.json", [] if bare else gate(findings))
-    _json(
-        folder / "environment.json", {"personare": "0.1.0", "python": "3.11", "platform": "x", "seed": seed} | LIBRARIES
-    )
-    if not bare:
-        _json(folder / "study.json", STUDY)
-    failures = "" if bare else FAILURES
-    (folder / "failures.tsv").write_text(f"stage\titem\twhy\n{failures}", encoding="utf-8")
+    findings, artefacts = attacks(folder, rng)
+    more, maps = voices(folder, rng)
+    findings, artefacts = findings + more + utility(), artefacts + maps + clips(folder, list(LEFT))
+    notes = ["demo: 1 speaker is left out (first: 'anna-99')"]
+    _write(folder, title, findings, artefacts, notes=notes, gate=gate(findings), study=STUDY, failures=FAILURES)
     return folder
+
+
+def write_small_run(folder: Path, *, title: str = "One number") -> Path:
+    """Write a run with one error rate and nothing else."""
+    _write(folder, title, [_eer("b2", "lazy", 1, 0.2)], [])
+    return folder
+
+
+def write_evaluation(folder: Path, *, seed: int = 1, left: dict[str, float] | None = None) -> Path:
+    """Write what an evaluation of one anonymized corpus leaves: three attackers, L = 1 and 3, EER and linkability.
+
+    ``left`` says how well the attackers still tell voices apart (0: not at all).
+    """
+    rng = np.random.default_rng(seed)
+    findings: list[Finding] = []
+    artefacts: list[dict[str, Any]] = []
+    strengths = {"original": 4.0, "ignorant": 0.1, "lazy-informed": 1.2} | (left or {})
+    for attacker, known in strengths.items():
+        method = "original" if attacker == "original" else "mcadams"
+        for length in (1, 3):
+            where: dict[str, Any] = {"anonymizer": method, "attacker": attacker, "knowledge": attacker, "L": length}
+            where |= {"embedder": "ecapa", "scorer": "cosine"}
+            strength = float(1 - np.exp(-0.6 * known * length))
+            findings.append(_finding("eer", 0.46 * (1 - strength), 0.06, where, chance=0.46))
+            linked = 1 / PEOPLE + (1 - 1 / PEOPLE) * strength
+            at = {**where, "N": PEOPLE}
+            findings.append(_finding("linkability", linked, 0.1, at, chance=1 / PEOPLE))
+            artefacts.append(_table(folder, "scores", _scores(rng, known), where, len(artefacts)))
+            share = np.clip(strength + rng.normal(0, 0.1, PEOPLE), 0, 1)
+            frame = {"speaker": SPEAKERS, "share": share, "trials": [6] * PEOPLE}
+            artefacts.append(_table(folder, "exposed", frame, at, len(artefacts)))
+    artefacts += clips(folder, ["original", "mcadams"])
+    study = {
+        "corpora": {"demo": {"path": "/data/anna/speech_1", "split": "halves"}},
+        "anonymizers": {"original": {}, "mcadams": {"method": "mcadams", "alpha": [0.7, 0.9]}},
+        "attackers": {name: {"knowledge": name, "embedder": "ecapa"} for name in strengths},
+        "conversations": [1, 3],
+    }
+    title = "How well are these voices hidden?"
+    notes = ["1 original utterance has no anonymized counterpart (first: anna-99)."]
+    _write(folder, title, findings, artefacts, notes=notes, study=study)
+    return folder
+
+
+def _write(
+    folder: Path,
+    title: str,
+    findings: list[Finding],
+    artefacts: list[dict[str, Any]],
+    *,
+    notes: Sequence[str] = (),
+    gate: Sequence[dict[str, Any]] = (),
+    study: dict[str, Any] | None = None,
+    failures: str = "",
+) -> None:
+    write_frame(findings_frame(findings), folder / "findings.parquet")
+    _json(folder / "findings.json", {"study": title, "findings": [row_of(f) for f in findings], "notes": list(notes)})
+    _json(folder / "artefacts.json", artefacts)
+    _json(folder / "gate.json", list(gate))
+    _json(folder / "environment.json", ENVIRONMENT)
+    if study is not None:
+        _json(folder / "study.json", study)
+    (folder / "failures.tsv").write_text(f"stage\titem\twhy\n{failures}", encoding="utf-8")
 
 
 FAILURES = (
@@ -63,15 +116,30 @@ STUDY: dict[str, Any] = {
     },
     "attackers": {
         "ignorant": {"knowledge": "oa", "embedder": "ge2e", "scorer": None},
-        "lazy": {"knowledge": "aa", "embedder": "trained:/data/anna/ear.onnx", "scorer": "cosine"},
+        "lazy": {"knowledge": "aa", "embedder": "trained:/data/anna/voice.onnx", "scorer": "cosine"},
     },
     "listeners": {"moonshine": {"listener": "moonshine"}, "own": {"listener": "ctc", "trained_on": "b2"}},
     "conversations": [1, 3],
     "people": [2, 5, 12],
 }
-LIBRARIES: dict[str, Any] = {
+ENVIRONMENT: dict[str, Any] = {
+    **{"personare": "0.1.0", "python": "3.11", "platform": "linux x86_64", "seed": 1},
     "libraries": {"numpy": "2"},
     "models": {"ecapa": {"carrier": "p 1", "licence": "Apache-2.0"}},
+    "methods": {
+        "b1 <x>": {"description": "An invented voice.", "paper": "Paper of B1, 2020", "fingerprint": "xvector-1"},
+        "b2": {"description": "Resonances moved.", "paper": "Paper of B2, 2021", "fingerprint": "mcadams-1"},
+    },
+    "embedders": {
+        "ge2e": {"description": "A network.", "paper": "Paper of GE2E, 2018", "fingerprint": "ge2e-1"},
+        "trained": {
+            "description": "One's own.",
+            "paper": "",
+            "fingerprint": "trained:/data/anna/voice.onnx",
+        },
+    },
+    "scorers": {"cosine": {"description": "Cosine.", "paper": "", "fingerprint": "cosine"}},
+    "listeners": {"moonshine": {"description": "Words.", "paper": "Paper of Moonshine, 2024", "fingerprint": "m-1"}},
 }
 
 
@@ -104,23 +172,23 @@ def attacks(folder: Path, rng: np.random.Generator) -> tuple[list[Finding], list
     for method, attackers in LEFT.items():
         for attacker, left in attackers.items():
             for length in (1, 3):
-                told = _attack(method, attacker, L=length)
+                where = _attack(method, attacker, L=length)
                 strength = float(1 - np.exp(-0.6 * left * length))
                 found.append(_eer(method, attacker, length, 0.46 * (1 - strength)))
                 for name in ("linkability", "singling_out"):
                     for people in (2, 5, PEOPLE):
                         value = 1 / people + (1 - 1 / people) * strength
-                        found.append(_finding(name, value, 0.08, {**told, "N": people}, chance=1 / people))
+                        found.append(_finding(name, value, 0.08, {**where, "N": people}, chance=1 / people))
                 for gender in ("f", "m"):
-                    where = {**told, "N": PEOPLE, "gender": gender}
-                    found.append(_finding("linkability", strength * 0.9 + 0.08, 0.1, where, chance=1 / PEOPLE))
-                artefacts.append(_table(folder, "scores", _scores(rng, left), told, len(artefacts)))
+                    by_gender = {**where, "N": PEOPLE, "gender": gender}
+                    found.append(_finding("linkability", strength * 0.9 + 0.08, 0.1, by_gender, chance=1 / PEOPLE))
+                artefacts.append(_table(folder, "scores", _scores(rng, left), where, len(artefacts)))
                 frame = {
                     "speaker": SPEAKERS,
                     "share": np.clip(strength + rng.normal(0, 0.1, PEOPLE), 0, 1),
                     "trials": [6] * PEOPLE,
                 }
-                artefacts.append(_table(folder, "exposed", frame, {**told, "N": PEOPLE}, len(artefacts)))
+                artefacts.append(_table(folder, "exposed", frame, {**where, "N": PEOPLE}, len(artefacts)))
             found += _zebra(method, attacker, left)
     control = {**_attack("b2", "lazy"), "attribute": "gender", "attack": 0.9, "control": 0.5, "baseline": 0.5}
     found.append(_finding("risk_over_control", 0.6, 0.2, control))
@@ -129,10 +197,10 @@ def attacks(folder: Path, rng: np.random.Generator) -> tuple[list[Finding], list
 
 
 def _zebra(method: str, attacker: str, left: float) -> list[Finding]:
-    told = {**_attack(method, attacker, L=1), "tag": "B", "targets": 60, "nontargets": 300}
+    where = {**_attack(method, attacker, L=1), "tag": "B", "targets": 60, "nontargets": 300}
     return [
-        _finding("d_ece", min(0.72, 0.05 + 0.15 * left), 0.03, told, chance=0.03),
-        _finding("log10_l", 0.4 + 0.3 * left, 0.2, told, chance=0.3),
+        _finding("d_ece", min(0.72, 0.05 + 0.15 * left), 0.03, where, chance=0.03),
+        _finding("log10_l", 0.4 + 0.3 * left, 0.2, where, chance=0.3),
     ]
 
 
@@ -148,10 +216,10 @@ def voices(folder: Path, rng: np.random.Generator) -> tuple[list[Finding], list[
     found: list[Finding] = []
     artefacts: list[dict[str, Any]] = []
     for method, deid, gain in (("b1 <x>", 0.9, -4.0), ("b2", 0.4, -0.5)):
-        told = {"anonymizer": method, "embedder": "ge2e"}
-        found += [_finding("deid", deid, 0.05, told), _finding("g_vd", gain, 0.6, told)]
+        where = {"anonymizer": method, "embedder": "ge2e"}
+        found += [_finding("deid", deid, 0.05, where), _finding("g_vd", gain, 0.6, where)]
         artefacts.append(
-            _table(folder, "similarity", _matrices(rng, 1 - deid), {"corpus": "demo", **told}, len(artefacts))
+            _table(folder, "similarity", _matrices(rng, 1 - deid), {"corpus": "demo", **where}, len(artefacts))
         )
     for method, attackers in LEFT.items():
         left, ranked = attackers["lazy"], {**_attack(method, "lazy"), "N": PEOPLE}
@@ -178,17 +246,17 @@ def utility() -> list[Finding]:
     """Words, as two recognizers hear them, and quality."""
     found = []
     for method, wrong in (("original", 0.05), ("b1 <x>", 0.3), ("b2", 0.12)):
-        told = {"anonymizer": method, "listener": "moonshine", "listener_trained_on": "original"}
-        found.append(_finding("wer", wrong, 0.03, told))
-        found.append(_finding("wer", wrong / 2, 0.02, {**told, "listener": "own", "listener_trained_on": "b2"}))
+        where = {"anonymizer": method, "listener": "moonshine", "listener_trained_on": "original"}
+        found.append(_finding("wer", wrong, 0.03, where))
+        found.append(_finding("wer", wrong / 2, 0.02, {**where, "listener": "own", "listener_trained_on": "b2"}))
         found.append(_finding("dnsmos", 3.5 - 3 * wrong, 0.1, {"anonymizer": method, "listener": "dnsmos"}))
     return found
 
 
-def clips(folder: Path) -> list[dict[str, Any]]:
-    """Two utterances, original and hidden."""
+def clips(folder: Path, methods: Sequence[str]) -> list[dict[str, Any]]:
+    """Two utterances, original and anonymized."""
     entries: list[dict[str, Any]] = []
-    for u, method in [(u, m) for u in range(2) for m in LEFT]:
+    for u, method in [(u, m) for u in range(2) for m in methods]:
         name = f"clips/{len(entries):03d}.wav"
         write(folder / name, hum(len(entries), duration_s=0.7))
         where = {"corpus": "demo", "anonymizer": method, "utterance": f"{SPEAKERS[u]}/u", "speaker": SPEAKERS[u]}

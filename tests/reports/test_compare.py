@@ -11,14 +11,14 @@ import pytest
 from personare.core.findings import Estimate, Finding
 from personare.metrics import card
 from personare.reports.compare import (
-    Compared,
+    FindingPair,
     compare_runs,
+    comparison_rows,
     headline,
     page_of_comparison,
-    summary_rows,
     write_comparison,
 )
-from reports.runs import write_run
+from reports.runs import write_run, write_small_run
 
 
 def finding(value: float, wide: float, name: str = "linkability") -> Finding:
@@ -38,12 +38,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_overlap_difference_and_which_is_better() -> None:
-    near, far = Compared(finding(0.5, 0.1), finding(0.6, 0.1)), Compared(finding(0.5, 0.1), finding(0.9, 0.1))
+    near, far = FindingPair(finding(0.5, 0.1), finding(0.6, 0.1)), FindingPair(finding(0.5, 0.1), finding(0.9, 0.1))
     assert near.overlap == "yes" and far.overlap == "no" and far.difference == pytest.approx(0.4)
     assert far.better == "1", "lower linkability is safer"
-    assert Compared(finding(0.1, 0.01, "eer"), finding(0.3, 0.01, "eer")).better == "2", "a higher EER is safer"
+    assert FindingPair(finding(0.1, 0.01, "eer"), finding(0.3, 0.01, "eer")).better == "2", "a higher EER is safer"
     unknown = replace(finding(0.5, 0.1), estimate=Estimate(0.5, float("nan"), float("nan"), 1))
-    assert Compared(unknown, finding(0.5, 0.1)).overlap == "unknown" and Compared(unknown, unknown).better == "-"
+    assert FindingPair(unknown, finding(0.5, 0.1)).overlap == "unknown" and FindingPair(unknown, unknown).better == "-"
 
 
 def test_only_what_moved_differs(runs: tuple[Path, Path], tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_only_what_moved_differs(runs: tuple[Path, Path], tmp_path: Path) -> Non
     assert {(p.first.metric.name, p.first.conditions["anonymizer"]) for p in apart} == {("wer", "b2")}
     assert all(p.better == "1" for p in apart) and found.only_first == 36 and found.only_second == 0
     assert f"{len(apart)} of them differ beyond their intervals" in found.sentence
-    head, rows = summary_rows(found)
+    head, rows = comparison_rows(found)
     assert all(len(row) == len(head) for row in rows) and len(rows) == len(headline(found)) < len(found.pairs)
     moved = next(row for row in rows if row[0] == "b2" and row[1] == "moonshine")
     assert moved[6] == "+30.0 points" and moved[7] == "no" and moved[8] == "1"
@@ -64,8 +64,8 @@ def test_only_what_moved_differs(runs: tuple[Path, Path], tmp_path: Path) -> Non
 def test_a_run_against_itself_and_runs_with_nothing_in_common(runs: tuple[Path, Path], tmp_path: Path) -> None:
     same = compare_runs(runs[0], runs[0])
     assert not [p for p in same.pairs if p.overlap == "no"] and same.only_first == 0
-    lone = write_run(tmp_path, bare=True)
+    lone = write_small_run(tmp_path)
     frame = pl.read_parquet(lone / "findings.parquet").with_columns(anonymizer=pl.lit("b9"))
     frame.write_parquet(lone / "findings.parquet")
     page = page_of_comparison(compare_runs(runs[0], lone))
-    assert page.sections[0].blocks[0].kind == "missing" and not page.figures
+    assert page.sections[0].blocks[0].kind == "notice" and not page.figures

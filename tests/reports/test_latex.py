@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from personare.reports.blocks import Section, Table
+from personare.reports.blocks import ReportTable, Section
 from personare.reports.latex import as_latex
 from personare.reports.page import Page
 from personare.reports.report import page_of_run
@@ -30,9 +30,9 @@ MOST_PT = 5.0  # a line that sticks out by less is not seen
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> str:
-    page = page_of_run(read_run(write_run(tmp_path_factory.mktemp("run"))), sounds=False)
-    odd = Table("odd & <x>", SPECIAL, ["name", SPECIAL], [[SPECIAL, "1"], ["", SPECIAL]], numbers=(1,))
-    long = Table("long", "Long", ["a", "b"], [[f"{i}", SPECIAL] for i in range(60)])
+    page = page_of_run(read_run(write_run(tmp_path_factory.mktemp("run"))), sounds="none")
+    odd = ReportTable("odd & <x>", SPECIAL, ["name", SPECIAL], [[SPECIAL, "1"], ["", SPECIAL]], numbers=(1,))
+    long = ReportTable("long", "Long", ["a", "b"], [[f"{i}", SPECIAL] for i in range(60)])
     return as_latex(Page("t", "s", [*page.sections, Section("odd", "Odd", [odd, long])]))
 
 

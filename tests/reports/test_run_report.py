@@ -15,14 +15,25 @@ import pytest
 
 from personare.core.errors import TableError, UnknownNameError
 from personare.reports import palette
+from personare.reports.blocks import Paragraph, Statements
 from personare.reports.page import Page, render
 from personare.reports.report import FORMATS, page_of_run, write_page, write_run_report
 from personare.reports.run import read_run
-from reports.runs import write_run
+from reports.runs import write_evaluation, write_run, write_small_run
 
 SECTIONS = (
-    *("verdict", "glance", "gate", "criteria", "tradeoff", "crowds", "detection", "disclosure", "similarity", "ranks"),
-    *("usefulness", "people", "sounds", "failures", "compared", "methods", "numbers", "repeat"),
+    *(
+        "verdict",
+        "overview",
+        "gate",
+        "criteria",
+        "tradeoff",
+        "gallery-sizes",
+        "attack-bars",
+        "disclosure",
+        "similarity",
+    ),
+    *("ranks", "utility", "speakers", "sounds", "failures", "settings", "definitions", "numbers", "environment"),
 )
 
 
@@ -33,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(folder: Path) -> Page:
-    return page_of_run(read_run(folder))
+    return page_of_run(read_run(folder), sounds="original")
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +58,13 @@ def html(written: dict[str, Path]) -> str:
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Page:
-    return page_of_run(read_run(write_run(tmp_path_factory.mktemp("bare"), bare=True)))
+def small(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    return page_of_run(read_run(write_small_run(tmp_path_factory.mktemp("small"))))
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    return page_of_run(read_run(write_evaluation(tmp_path_factory.mktemp("evaluation"))))
 
 
 class Outline(HTMLParser):
@@ -81,41 +97,82 @@ def test_names_from_a_corpus_cannot_become_markup(html: str, written: dict[str, 
 
 
 def test_each_risk_is_a_sentence_with_number_interval_chance_and_outcome(page: Page) -> None:
-    said = page.verdicts
-    linked = next(s for s in said if s.startswith("b2: “I know the method") and "3 utterances I pick" in s)
-    assert re.search(r"out of 12 in \d+\.\d % of cases \(\d+\.\d % to \d+\.\d %\); guessing would give 8\.3 %", linked)
-    assert linked.endswith(": distinguishable from chance.”")
-    hidden = next(
-        s for s in said if s.startswith("b1 <x>: “I do not know that voices were changed. From one utterance I pick")
+    sentences = page.statements
+    linked = next(s for s in sentences if s.startswith("b2: “I know the method") and "3 utterances I pick" in s)
+    assert re.search(r"out of 12 in \d+\.\d % \[\d+\.\d, \d+\.\d\] of cases; guessing would give 8\.3 %", linked)
+    safe = next(
+        s
+        for s in sentences
+        if s.startswith("b1 <x>: “I do not know that voices were changed. From one utterance I pick")
     )
-    assert hidden.endswith(": not distinguishable from chance.”")
-    assert any(s.startswith("Without protection: “Nothing is hidden from me.") for s in said)
-    assert any("guess the speaker's gender" in s for s in said)
+    tones = {s.sentence: s.tone for b in page.blocks() if isinstance(b, Statements) for s in b.statements}
+    assert tones[linked] == "exposed" and tones[safe] == "not-shown"
+    assert any(s.startswith("Without protection: “Nothing is hidden from me.") for s in sentences)
+    assert any("guess the speaker's gender" in s for s in sentences)
 
 
-def test_the_gate_and_the_three_criteria(page: Page, bare: Page) -> None:
+def test_the_gate_and_the_three_criteria(page: Page, small: Page) -> None:
     gate = next(t for t in page.tables if t.name == "gate")
     assert [row[0] for row in gate.rows] == ["NOT kept", "NOT kept", "kept"] and gate.rows[1][4] == "not measured"
-    assert "2 of 3 bounds are not kept: the gate is closed." in page.verdicts
+    assert "2 of 3 bounds are not kept: the gate is closed." in page.statements
     criteria = next(t for t in page.tables if t.name == "criteria")
     assert {row[0] for row in criteria.rows} == {"Singling out", "Linkability", "Inference"}
-    told = {row[0]: row[6] for row in next(t for t in bare.tables if t.name == "criteria").rows}
-    assert told["Singling out"] == told["Inference"] == "not measured" and told["Linkability"] == "better than guessing"
+    outcomes = {row[0]: row[6] for row in next(t for t in small.tables if t.name == "criteria").rows}
+    assert outcomes["Singling out"] == outcomes["Inference"] == "not measured"
+    assert outcomes["Linkability"] == "better than guessing"
 
 
-def test_what_was_not_measured_is_one_line_and_never_an_empty_plot(bare: Page) -> None:
-    text = render(bare)
-    for name in ("gate", "tradeoff", "crowds", "disclosure", "similarity", "ranks", "usefulness", "people", "sounds"):
-        section = next(s for s in bare.sections if s.name == name)
-        assert any(b.kind == "missing" for b in section.blocks), name
-        assert not any(b.kind == "gallery" for b in section.blocks), name
-    assert text.count("<figure>") == 1 and "Not measured: linkability over the number of people N." in text
+def test_what_was_compared_comes_from_the_run_folder(page: Page) -> None:
+    tables = {t.name: {row[0]: row for row in t.rows} for t in page.tables}
+    assert tables["methods"]["b2"][1:] == ["mcadams: Resonances moved.", "alpha = 0.5 to 0.9", "Paper of B2, 2021"]
+    assert tables["attackers"]["ignorant"][3] == "Paper of GE2E, 2018"
+    assert tables["listeners"]["moonshine"][1:] == ["moonshine: Words.", "-", "Paper of Moonshine, 2024"]
+    assert page.facts["method b2"] == "mcadams-1"
+
+
+def test_what_nobody_asked_for_is_one_line_at_the_end(small: Page, evaluation: Page) -> None:
+    assert [s.name for s in small.sections] == [
+        *("verdict", "criteria", "attack-bars", "failures", "settings", "definitions", "numbers", "environment"),
+        "unmeasured",
+    ]
+    shown = [s.name for s in evaluation.sections]
+    assert shown == [
+        *("verdict", "criteria", "attack-bars", "speakers", "sounds", "failures", "settings", "definitions", "numbers"),
+        *("environment", "unmeasured"),
+    ]
+    assert not [b for s in evaluation.sections for b in s.blocks if b.kind == "notice"], "no box for what is not there"
+    last = evaluation.sections[-1].blocks
+    assert len(last) == 1 and isinstance(last[0], Paragraph)
+    line = last[0].text
+    assert line.startswith("Not measured in this run: the privacy gate (no bounds are stated); ")
+    for name in ("privacy against utility", "ZEBRA", "similarity of voices", "rank percentiles", "words", "by gender"):
+        assert name in line
+    assert "EER" not in line and render(evaluation).count("<figure>") == 5
+
+
+def test_an_evaluation_shows_every_attacker_first(evaluation: Page) -> None:
+    table = evaluation.tables[0]
+    assert table.head[0].startswith("attacker") and [row[0] for row in table.rows] == [
+        *("original", "original", "ignorant", "ignorant", "lazy-informed", "lazy-informed *")
+    ]
+    assert [row[-1] for row in table.rows[:2]] == ["unprotected"] * 2 and table.rows[-1][-1] == "exposed"
+    assert evaluation.statements[0] == (
+        "mcadams does not hide these voices from everybody: linking and verification (EER) work better than guessing "
+        "(6 of 8 results)."
+    )
 
 
 def test_every_figure_of_the_papers_is_drawn_as_svg_and_png(written: dict[str, Path]) -> None:
     names = {name.removesuffix(".svg") for name in written if name.endswith(".svg")}
     wanted = {
-        *("linkability-demo-b2-L1", "linkability-demo-b2-L3", "singling-out-demo-b1-x-L1", "eer-demo-L1", "wer-demo"),
+        *(
+            "linkability-demo-b2-L1",
+            "linkability-demo-b2-L3",
+            "singling-out-demo-b1-x-L1",
+            "eer-bars-demo-L1",
+            "linkability-bars-demo-L3",
+            "wer-demo",
+        ),
         *("ece-demo-lazy", "similarity-demo-b2-ge2e", "deid-gvd-demo-ge2e", "ranks-demo-lazy-link", "exposed-demo-b2"),
         *("gender-demo-linkability", "tradeoff-demo-linkability-wer", "tradeoff-demo-linkability-dnsmos"),
     }
@@ -198,7 +255,7 @@ def test_words_and_labels_stand_out_from_the_paper(
 
 
 def test_the_same_run_gives_the_same_bytes(folder: Path, written: dict[str, Path], tmp_path: Path) -> None:
-    again = write_run_report(folder, out=tmp_path / "again", formats=("html", "latex", "csv"))
+    again = write_run_report(folder, out=tmp_path / "again", formats=("html", "latex", "csv"), sounds="original")
     for path in again:
         if path.suffix in (".html", ".tex", ".csv"):
             assert path.read_bytes() == written[path.name].read_bytes()
@@ -210,7 +267,7 @@ def test_mistakes_are_one_line(folder: Path, tmp_path: Path) -> None:
         read_run(tmp_path)
     with pytest.raises(UnknownNameError, match="no format 'htm'; did you mean 'html'"):
         write_run_report(folder, formats=("htm",))
-    run = write_run(tmp_path / "odd", bare=True)
+    run = write_small_run(tmp_path / "odd")
     (run / "gate.json").write_text("{", encoding="utf-8")
     with pytest.raises(TableError, match=r"gate\.json: cannot be read as JSON"):
         read_run(run)
@@ -227,7 +284,7 @@ def test_mistakes_are_one_line(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_metric_from_a_plugin_keeps_its_own_words(tmp_path: Path) -> None:
-    run = write_run(tmp_path, bare=True)
+    run = write_small_run(tmp_path)
     frame = pl.read_parquet(run / "findings.parquet")
     strange = frame.with_columns(metric=pl.lit("mine"), title=pl.lit("My number"), better=pl.lit("higher"))
     strange.write_parquet(run / "findings.parquet")

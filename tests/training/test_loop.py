@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from personare.core.config import load_yaml
-from personare.core.errors import ConfigError, TargetError, TrainingError, WeightsError
+from personare.core.errors import ConfigError, OutputError, TrainingError, WeightsError
 from personare.core.seeding import Key, rng_for
 from personare.training import checkpoints, loop
 from personare.training.embedder.settings import EmbedderSettings
@@ -106,7 +106,7 @@ def test_it_ends_early_and_keeps_the_best_of_before(tmp_path: Path) -> None:
 
 def test_a_full_folder_and_a_foreign_checkpoint_are_refused(tmp_path: Path) -> None:
     list(loop.train(Line(), dataclasses.replace(PLAN, steps=5), tmp_path, fingerprint="m"))
-    with pytest.raises(TargetError, match="--resume"):
+    with pytest.raises(OutputError, match="--resume"):
         list(loop.train(Line(), PLAN, tmp_path, fingerprint="m"))
     with pytest.raises(ConfigError, match="another configuration"):
         list(loop.train(Line(), PLAN, tmp_path, fingerprint="other", resume=True))

@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import hum
-from personare.anonymizers.xvector import voice_pool
-from personare.anonymizers.xvector.weights import open_weights
+from personare.anonymizers.neural.xvector import voice_pool
+from personare.anonymizers.neural.xvector.weights import open_weights
 from personare.core.audio import Audio, write
 from personare.core.errors import AudioError, ConfigError, TrainingError, WeightsError
 from personare.core.tables import Corpus
@@ -120,7 +120,7 @@ def test_it_learns_ends_in_a_folder_that_speaks_and_resumes_to_the_same_bits(
     assert done.difference < 1e-2
     weights = open_weights(str(tmp_path / "whole"))
     assert weights.card["data"]["sources"] == ["hums"]
-    assert weights.voices.vectors.shape == (1000, 256)
+    assert weights.bank.vectors.shape == (1000, 256)
     assert weights.card["voices"]["nearest_cosine_to_a_training_speaker"] < 1.0
     assert (tmp_path / "whole" / "learning.png").stat().st_size > 1000
     with contextlib.closing(cast(Generator[loop.TrainingStep], run.train(run.task(), tmp_path / "parts"))) as stopped:

@@ -29,7 +29,7 @@ def test_training_and_use_make_the_same_sound() -> None:
     harmonic = bands.pulses(np.full((2, frames), 150.0, np.float32))
     noise = rng.standard_normal(harmonic.shape).astype(np.float32)
     in_torch = filtering.synthesize(*(torch.from_numpy(x) for x in (harmonic, noise, logs))).numpy()
-    in_numpy = np.stack([bands.shaped(harmonic[k], noise[k], logs[k]) for k in range(2)])
+    in_numpy = np.stack([bands.synthesize(harmonic[k], noise[k], logs[k]) for k in range(2)])
     np.testing.assert_allclose(in_torch, in_numpy, atol=1e-5)
 
 

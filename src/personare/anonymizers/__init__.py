@@ -1,4 +1,4 @@
-"""Ways to hide a voice: audio in, audio out, one file per idea."""
+"""Anonymizers: audio in, audio of the same length and rate in another voice out; ``signal`` and ``neural`` ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from personare.core.catalog import Catalog
 from personare.core.protocols import Anonymizer
 
 BUILTIN = {
-    "mcadams": "personare.anonymizers.mcadams:McAdams",
-    "formants": "personare.anonymizers.formants:Formants",
-    "world": "personare.anonymizers.world:WorldWarp",
-    "xvector": "personare.anonymizers.xvector.anonymizer:XVector",
-    "chain": "personare.anonymizers.chain:Chain",
+    "mcadams": "personare.anonymizers.signal.mcadams:McAdams",
+    "formants": "personare.anonymizers.signal.formants:Formants",
+    "world": "personare.anonymizers.signal.world:WorldWarp",
+    "xvector": "personare.anonymizers.neural.xvector.anonymizer:XVector",
+    "chain": "personare.anonymizers.signal.chain:Chain",
 }
-ANONYMIZERS = Catalog("anonymizer", BUILTIN)
+ANONYMIZERS = Catalog("anonymizer", BUILTIN, needs={"__call__": "__call__(self, audio, *, rng)"})
 
 
 def anonymizer(name: str, /, **parameters: Any) -> Anonymizer:
-    """Make an anonymizer by name; unknown names and parameters are errors with a suggestion."""
+    """Make an anonymizer by name or ``module:Class``; unknown names and parameters are errors with a suggestion."""
     return cast(Anonymizer, ANONYMIZERS.make(name, **parameters))

@@ -1,4 +1,4 @@
-"""Hiding a voice while it is spoken: blocks of samples in, blocks of samples out, a moment later.
+"""Anonymizing live: blocks of samples in, blocks of samples out, a moment later.
 
 Only methods that look at short frames can do this; they have ``stream`` and ``latency_samples`` themselves. What
 comes out is, bit for bit, what a call on the whole recording gives.
@@ -30,7 +30,7 @@ class Streaming(Protocol):
     def stream(
         self, blocks: Iterable[NDArray[np.float32]], *, rate_hz: int, rng: np.random.Generator
     ) -> Iterator[NDArray[np.float32]]:
-        """Hide the voice of blocks of samples; as many samples come out as went in."""
+        """Anonymize blocks of samples; as many samples come out as went in."""
         ...
 
     def latency_samples(self, rate_hz: int) -> int:
@@ -41,7 +41,7 @@ class Streaming(Protocol):
 def stream(
     blocks: Iterable[NDArray[np.float32]], *, method: object, rate_hz: int, rng: np.random.Generator
 ) -> Iterator[NDArray[np.float32]]:
-    """Hide the voice of a stream of float32 blocks of any size.
+    """Anonymize a stream of float32 blocks of any size.
 
     >>> from personare.anonymizers import anonymizer
     >>> silence = (np.zeros(160, dtype=np.float32) for _ in range(100))
@@ -50,14 +50,15 @@ def stream(
     16000
     """
     if not isinstance(method, Streaming):
-        raise ConfigError(f"{_name(method)} cannot work on a stream; it must hear the whole. Use: {_able()}")
+        name = ANONYMIZERS.name_of(type(method))
+        raise ConfigError(f"{name} cannot work on a stream; it must hear the whole. Use: {_streaming_names()}")
     if not RATES_HZ[0] <= rate_hz <= RATES_HZ[1]:
         raise ConfigError(f"sample rate {rate_hz} Hz is outside {RATES_HZ[0]}..{RATES_HZ[1]} Hz")
     return method.stream(blocks, rate_hz=rate_hz, rng=rng)
 
 
 def pump(source: BinaryIO, sink: BinaryIO, *, method: object, rate_hz: int, rng: np.random.Generator) -> int:
-    """Hide the voice of raw 16-bit little-endian mono samples from ``source`` to ``sink``; give how many there were.
+    """Anonymize raw 16-bit little-endian mono samples from ``source`` to ``sink``; give how many there were.
 
     Half a sample at the end is an error, raised when everything before it has been written.
     """
@@ -87,12 +88,5 @@ class _Pcm:
                 yield np.frombuffer(chunk[:even], dtype="<i2").astype(np.float32) / np.float32(32_768)
 
 
-def _name(method: object) -> str:
-    for name in ANONYMIZERS.builtin:
-        if type(method) is ANONYMIZERS.load(name):
-            return name
-    return type(method).__name__
-
-
-def _able() -> str:
+def _streaming_names() -> str:
     return ", ".join(name for name in ANONYMIZERS.builtin if hasattr(ANONYMIZERS.load(name), "stream"))

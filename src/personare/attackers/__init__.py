@@ -1,26 +1,54 @@
-"""Attackers: what they know, how they turn speech into vectors, how they compare."""
+"""Attackers: what they know, how they turn speech into vectors, how they compare, and the one ``attack``."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from personare.core.catalog import Catalog
 from personare.core.protocols import Embedder
+
+if TYPE_CHECKING:
+    from personare.attackers.scorers import ScorerSettings
 
 BUILTIN = {
     "ecapa": "personare.encoders.ecapa:Ecapa",
     "ge2e": "personare.encoders.ge2e:Ge2e",
     "trained": "personare.attackers.trained:TrainedEmbedder",
 }
-EMBEDDERS = Catalog("embedder", BUILTIN)
+EMBEDDERS = Catalog(
+    "embedder",
+    BUILTIN,
+    needs={
+        "__call__": "def __call__(self, batch: Sequence[Audio]) -> NDArray[np.float32]",
+        "fingerprint": "a property fingerprint, which names the exact model for caches",
+    },
+)
+SCORERS = Catalog(
+    "scorer",
+    {
+        "cosine": "personare.attackers.scorers:CosineScorer",
+        "wccn": "personare.attackers.scorers:WccnScorer",
+        "plda": "personare.attackers.scorers:PldaScorer",
+    },
+    needs={
+        "learns": "learns: ClassVar[bool], whether it is fitted on speech of other people",
+        "fit": "def fit(self, training, /), which gives the function that compares",
+    },
+)
 
 
 def embedder(name: str, /, **parameters: Any) -> Embedder:
     """Make an embedder by name; unknown names and parameters are errors with a suggestion.
 
-    ``trained:model.onnx`` is short for the embedder ``trained`` with ``path="model.onnx"``.
+    ``trained:model.onnx`` is short for the embedder ``trained`` with ``path="model.onnx"``; what stands before the
+    colon of any other name is a module.
     """
-    name, colon, path = name.partition(":")
-    if colon:
-        parameters = {"path": path, **parameters}
+    known, colon, path = name.partition(":")
+    if colon and known in EMBEDDERS.names():
+        name, parameters = known, {"path": path, **parameters}
     return cast(Embedder, EMBEDDERS.make(name, **parameters))
+
+
+def scorer(name: str, /, **parameters: Any) -> ScorerSettings:
+    """Make a scorer by name, before it has learnt; unknown names and parameters are errors with a suggestion."""
+    return cast("ScorerSettings", SCORERS.make(name, **parameters))

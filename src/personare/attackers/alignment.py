@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import cosine
 from personare.attackers.split import Split, TrainingVectors
 from personare.core.errors import ConfigError
-from personare.core.speakers import refuse_overlap, unit_rows
+from personare.core.speakers import refuse_overlap
+from personare.core.vectors import cosine, unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class Space:
 
     def __call__(self, vectors: NDArray[Any]) -> Floats:
         """Bring raw vectors [n, d] into the space: [n, k]."""
-        coordinates: Floats = (unit_rows(vectors).astype(np.float64) - self.mean) @ self.axes
+        coordinates: Floats = (unit_rows(vectors) - self.mean) @ self.axes
         return coordinates
 
 
@@ -60,13 +60,13 @@ class Alignment:
     trained_on: frozenset[str]
 
     def check(self, attacked: Iterable[str]) -> None:
-        """Refuse speakers it was fitted on."""
+        """Refuse speakers it has learnt from."""
         refuse_overlap(self.trained_on, attacked)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Compare every anonymized test [n, d] with every original enrolled vector [m, d]."""
         x, y = self.disguised(test) @ self.turn, self.original(enroll)
-        return cosine(x.astype(np.float32), y.astype(np.float32))
+        return cosine(x, y)
 
 
 def align_pairs(split: Split, *, dimensions: int = 0) -> Alignment:
@@ -93,8 +93,8 @@ def align_unpaired(
     spaces = _spaces(disguised, original, dimensions)
     n = min(most, len(disguised.ids), len(original.ids))
     x, y = (
-        space(side.vectors[rng.choice(len(side.ids), n, replace=False)])
-        for space, side in zip(spaces, (disguised, original), strict=True)
+        space(lessons.vectors[rng.choice(len(lessons.ids), n, replace=False)])
+        for space, lessons in zip(spaces, (disguised, original), strict=True)
     )
     turn = wasserstein_procrustes(x, y, rng=rng, rounds=rounds, stay=_stay(*spaces))
     return Alignment(*spaces, turn, frozenset({*disguised.names, *original.names}))
@@ -203,7 +203,7 @@ def _relaxed_start(x: Floats, y: Floats, rng: np.random.Generator) -> Floats:
 def _spaces(disguised: TrainingVectors, original: TrainingVectors, dimensions: int) -> tuple[Space, Space]:
     if dimensions < 0:
         raise ConfigError(f"dimensions must be 0 (all) or the number kept, not {dimensions}")
-    rows = [unit_rows(side.vectors).astype(np.float64) for side in (disguised, original)]
+    rows = [unit_rows(lessons.vectors) for lessons in (disguised, original)]
     kept = min(dimensions or rows[0].shape[1], rows[0].shape[1], *(len(side) for side in rows))
     first, second = (
         Space(side.mean(0), np.linalg.svd(side - side.mean(0), full_matrices=False)[2][:kept].T) for side in rows

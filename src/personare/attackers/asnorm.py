@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.attackers.scoring import FittedOnSpeakers, Scorer, cosine
+from personare.attackers.scoring import FittedOnSpeakers, Scorer
 from personare.core.errors import ConfigError
 from personare.core.speakers import refuse_overlap
+from personare.core.vectors import cosine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class AsNorm:
             raise ConfigError(f"top must be at least 2, not {self.top}")
 
     def check(self, attacked: Iterable[str]) -> None:
-        """Refuse speakers that the scorer below was fitted on, or that are in the cohort."""
+        """Refuse speakers that the scorer below has learnt from, or that are in the cohort."""
         refuse_overlap(self.names, attacked)
         if isinstance(self.scorer, FittedOnSpeakers):
             self.scorer.check(attacked)

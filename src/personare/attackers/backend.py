@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from personare.attackers.plda import Plda, class_sums, fit_plda
-from personare.attackers.scoring import cosine
 from personare.attackers.split import TrainingVectors
 from personare.core.errors import ConfigError
-from personare.core.speakers import refuse_overlap, unit_rows
+from personare.core.speakers import refuse_overlap
+from personare.core.vectors import cosine, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,18 +51,18 @@ class Backend:
         if not 0 <= self.shrinkage <= 1:
             raise ConfigError(f"shrinkage must lie between 0 and 1, not {self.shrinkage}")
 
-    def fit(self, training: TrainingVectors) -> FittedBackend:
-        """Fit on training vectors."""
-        x = unit_rows(training.vectors).astype(np.float64)
+    def fit(self, lessons: TrainingVectors) -> FittedBackend:
+        """Learn from the lessons."""
+        x = unit_rows(lessons.vectors)
         mean = x.mean(0)
         turn = np.eye(x.shape[1])
         if self.lda:
-            turn = turn @ lda_turn(x, training.speaker, dimensions=self.lda, shrinkage=self.shrinkage)
+            turn = turn @ lda_turn(x, lessons.speaker, dimensions=self.lda, shrinkage=self.shrinkage)
         if self.wccn:
-            turn = turn @ wccn_turn((x - mean) @ turn, training.speaker, shrinkage=self.shrinkage)
-        turned = unit_rows((x - mean) @ turn)
-        plda = self._plda(turned, training.speaker) if self.scorer == "plda" else None
-        return FittedBackend(mean, turn, plda, frozenset(training.names))
+            turn = turn @ wccn_turn((x - mean) @ turn, lessons.speaker, shrinkage=self.shrinkage)
+        turned = unit_rows((x - mean) @ turn, dtype=np.float32)
+        plda = self._plda(turned, lessons.speaker) if self.scorer == "plda" else None
+        return FittedBackend(mean, turn, plda, frozenset(lessons.names))
 
     def _plda(self, turned: NDArray[np.float32], speaker: NDArray[np.int64]) -> Plda:
         """Fit, then let speakers differ a little in every direction: few of them do not fill the space."""
@@ -80,12 +80,12 @@ class FittedBackend:
     trained_on: frozenset[str]
 
     def check(self, attacked: Iterable[str]) -> None:
-        """Refuse speakers it was fitted on."""
+        """Refuse speakers it has learnt from."""
         refuse_overlap(self.trained_on, attacked)
 
     def turned(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
-        """Raw vectors [n, d] in the fitted space, of length 1."""
-        return unit_rows((unit_rows(vectors).astype(np.float64) - self.mean) @ self.turn)
+        """Raw vectors [n, d] in the learnt space, of length 1."""
+        return unit_rows((unit_rows(vectors) - self.mean) @ self.turn, dtype=np.float32)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Compare every test [n, d] with every enrolled [m, d]."""

@@ -20,7 +20,8 @@ from personare.attackers import embedder as make_embedder
 from personare.core import weights
 from personare.core.audio import Audio, read_mono
 from personare.core.errors import AudioError
-from personare.core.files import write_bytes
+from personare.core.files import file_digest, write_bytes
+from personare.core.utterances import Utterance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,17 +32,8 @@ _CHECK_BYTES = 16
 
 
 @dataclass(frozen=True)
-class Clip:
-    """A recording, or the part of it from ``start_s`` to ``end_s``."""
-
-    audio: Path
-    start_s: float = 0.0
-    end_s: float | None = None
-
-
-@dataclass(frozen=True)
 class EmbedWork:
-    """The work of an engine on one Clip: ``engine.map(EmbedWork("ecapa"), clips)`` yields float32 [d] vectors.
+    """The work of an engine on one utterance: ``engine.map(EmbedWork("ecapa"), corpus)`` yields float32 [d] vectors.
 
     Parameters
     ----------
@@ -53,10 +45,10 @@ class EmbedWork:
     folder: Path | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, clip: Clip) -> NDArray[np.float32]:
-        """Hear it."""
+    def __call__(self, item: Utterance) -> NDArray[np.float32]:
+        """Embed it."""
         return embed_file(
-            clip.audio, self.embedder, start_s=clip.start_s, end_s=clip.end_s, folder=self.folder, **self.parameters
+            item.audio, self.embedder, start_s=item.start_s, end_s=item.end_s, folder=self.folder, **self.parameters
         )
 
 
@@ -71,7 +63,7 @@ def embed_file(
 ) -> NDArray[np.float32]:
     """Embed a file, or a part of it: float32 [d], from the cache where the same bytes were heard before."""
     model = _model(embedder, tuple(sorted(parameters.items())))
-    content = f"{_file_digest(path, *_state(path))} {start_s!r} {end_s!r}"
+    content = f"{_digest_of(path)} {start_s!r} {end_s!r}"
     place = _place(folder, model, content)
     vector = _kept(place)
     if vector is None:
@@ -110,19 +102,10 @@ def _model(name: str, parameters: tuple[tuple[str, Any], ...]) -> Embedder:
     return make_embedder(name, **dict(parameters))
 
 
-def _state(path: Path) -> tuple[int, int]:
-    """Size and time of change: while they stay, a file is hashed once, however many parts are cut out of it."""
+def _digest_of(path: Path) -> str:
+    """Hash a file, once, however many parts are cut out of it."""
     try:
-        found = path.stat()
-    except OSError as error:
-        raise AudioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
-    return found.st_size, found.st_mtime_ns
-
-
-@functools.lru_cache(maxsize=64)
-def _file_digest(path: Path, _size: int, _changed_ns: int) -> str:
-    try:
-        return weights.file_sha256(path)
+        return file_digest(path)
     except OSError as error:
         raise AudioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
 

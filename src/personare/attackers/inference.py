@@ -16,7 +16,7 @@ import numpy as np
 
 from personare.core.errors import ConfigError
 from personare.core.softmax_regression import SoftmaxRegression, fit_softmax_regression
-from personare.core.speakers import unit_rows
+from personare.core.vectors import unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,7 +1,7 @@
 """Comparing voices: every test vector against every enrolled speaker, all at once, as Scores.
 
-A speaker is enrolled as the mean of length-normalised vectors (VoicePrivacy, vauquier2025legal); the score is the
-cosine, or what any other Scorer gives. Trials never pass through a Python loop; products are made in blocks.
+A speaker is enrolled as the mean of unit vectors; the score is the cosine, or what any other Scorer gives. Trials never
+pass through a Python loop; products are made in blocks.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from personare.core.errors import TableError
-from personare.core.speakers import unit_rows
 from personare.core.tables import Embeddings, Scores, Trials
+from personare.core.vectors import cosine, speaker_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,28 +33,18 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class FittedOnSpeakers(Protocol):
-    """A scorer or embedder that was fitted on speakers, whom it refuses to attack."""
+    """A Scorer that was fitted on speakers, whom it refuses to attack."""
 
     def check(self, attacked: Iterable[str]) -> None:
-        """Refuse speakers it was fitted on."""
+        """Refuse speakers it has learnt from."""
         ...
 
 
-def cosine(test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cosine of every test row [n, d] with every enrolled row [m, d]: [n, m]."""
-    return unit_rows(test) @ unit_rows(enroll).T
-
-
 def enrolled(utterances: Embeddings, *, unit_first: bool = True) -> Embeddings:
-    """Enrol every speaker as the mean of their vectors; ids are the speakers, sorted."""
-    rows = unit_rows(utterances.vectors) if unit_first else utterances.vectors
-    speakers, member = np.unique(np.array(utterances.speakers, dtype=str), return_inverse=True)
-    order = np.argsort(member, kind="stable")
-    starts = np.searchsorted(member[order], np.arange(len(speakers)))
-    sums = np.add.reduceat(rows[order].astype(np.float64), starts, axis=0) if len(speakers) else rows
-    means = (sums / np.bincount(member, minlength=len(speakers))[:, None]).astype(np.float32)
-    names = tuple(speakers.tolist())
-    return Embeddings(names, names, means)
+    """Enrol every speaker by the package's one rule (``core.vectors``); ids are the speakers, sorted."""
+    means = speaker_means(utterances.vectors, np.array(utterances.speakers, dtype=str), unit_first=unit_first)
+    names = tuple(means.speakers.tolist())
+    return Embeddings(names, names, means.vectors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +58,39 @@ class TrialScores:
     test: Embeddings
     enroll_at: NDArray[np.int32]
     test_at: NDArray[np.int32]
-    score: NDArray[np.float32]
+    score: NDArray[np.float64]
     target: NDArray[np.bool_]
 
+    def __len__(self) -> int:
+        return len(self.score)
+
     @property
-    def targets(self) -> NDArray[np.float32]:
+    def tested(self) -> NDArray[np.str_]:
+        """Who is really tested in each trial: the unit that intervals redraw."""
+        return np.array(self.test.speakers, dtype=str)[self.test_at]
+
+    @property
+    def enrolled(self) -> NDArray[np.str_]:
+        """Whose enrolment each trial is about."""
+        return np.array(self.enroll.speakers, dtype=str)[self.enroll_at]
+
+    def of(self, rows: NDArray[np.bool_]) -> TrialScores:
+        """Keep some trials."""
+        parts = (self.enroll_at[rows], self.test_at[rows], self.score[rows], self.target[rows])
+        return TrialScores(self.enroll, self.test, *parts)
+
+    def without_lone_speakers(self) -> TrialScores:
+        """Leave out tested speakers who meet nobody but themselves: no score of theirs can be told from another's."""
+        tested = self.tested
+        return self.of(np.isin(tested, np.unique(tested[~self.target])))
+
+    @property
+    def targets(self) -> NDArray[np.float64]:
         """Scores of trials that are the same speaker."""
         return self.score[self.target]
 
     @property
-    def nontargets(self) -> NDArray[np.float32]:
+    def nontargets(self) -> NDArray[np.float64]:
         """Scores of trials that are different speakers."""
         return self.score[~self.target]
 
@@ -89,7 +102,7 @@ class TrialScores:
             "enroll": pl.Series(self.enroll.ids, dtype=pl.String).gather(self.enroll_at),
             "test": pl.Series(self.test.ids, dtype=pl.String).gather(self.test_at),
         }
-        return Scores(pl.DataFrame({**names, "target": self.target, "score": self.score.astype(np.float64)}))
+        return Scores(pl.DataFrame({**names, "target": self.target, "score": self.score}))
 
 
 def score_all(
@@ -115,8 +128,8 @@ def score_all(
         allowed = (test_group[block, None] == enroll_group) & (test_id[block, None] != enroll_id)
         row, column = np.nonzero(allowed)
         score = np.asarray(scorer(test.vectors[block], enroll.vectors))[row, column]
-        parts.append((column.astype(np.int32), (row + first).astype(np.int32), score.astype(np.float32)))
-    empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
+        parts.append((column.astype(np.int32), (row + first).astype(np.int32), score.astype(np.float64)))
+    empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float64))
     enroll_at, test_at = (np.concatenate([part[i] for part in (parts or [empty])]) for i in (0, 1))
     score = np.concatenate([part[2] for part in (parts or [empty])])
     return TrialScores(enroll, test, enroll_at, test_at, score, test_who[test_at] == enroll_who[enroll_at])
@@ -133,7 +146,7 @@ def score_trials(
     _check(test, enroll, scorer)
     test_at = _positions(trials, "test", test.ids)
     enroll_at = _positions(trials, "enroll", enroll.ids)
-    score = np.empty(len(trials), np.float32)
+    score = np.empty(len(trials), np.float64)
     order = np.argsort(test_at, kind="stable")
     rows = max(1, _BLOCK // max(1, len(enroll.ids)))
     edges = np.searchsorted(test_at[order], np.arange(0, len(test.ids) + rows, rows))

@@ -14,6 +14,7 @@ import numpy as np
 
 from personare.attackers.knowledge import Knowledge
 from personare.core.errors import LeakError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.speakers import refuse_overlap
 from personare.core.tables import Embeddings
 
@@ -31,7 +32,7 @@ class Disguise:
     further drawings, where every utterance was disguised several times and heard as the mean.
     """
 
-    system: str
+    system: SystemIdentity
     draw: str
     more: tuple[str, ...] = ()
 
@@ -95,7 +96,7 @@ class Split:
     test: Heard
     training: Heard | None = None
     original: Heard | None = None
-    embedder_trained_on: str | None = field(default=None, kw_only=True)
+    embedder_trained_on: SystemIdentity | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_speakers(self)
@@ -141,7 +142,13 @@ def _check_disguises(split: Split) -> None:
         found = "original" if heard.disguise is None else "anonymized"
         if found != wanted:
             raise LeakError(f"the {split.knowledge.value} attack needs {wanted} {name} speech, this is {found}")
-    if split.enroll.disguise is not None and split.enroll.disguise.shares(split.test.disguise):
+    enroll, test = split.enroll.disguise, split.test.disguise
+    if enroll is None or test is None:
+        return
+    if enroll.system != test.system:
+        rule = "is anonymized by the same system, of the same version and with the same models, as the trials"
+        raise LeakError(f"enrolment speech {rule} ('{test.system}'), this one is not ('{enroll.system}')")
+    if enroll.shares(test):
         raise LeakError("enrolment and trial speech share their pseudo-speakers; anonymize them with different keys")
 
 
@@ -159,7 +166,7 @@ def _check_embedder(split: Split) -> None:
         _check_system(level, split.embedder_trained_on, trial.system)
 
 
-def _check_system(level: Knowledge, trained_on: str, attacked: str) -> None:
+def _check_system(level: Knowledge, trained_on: SystemIdentity, attacked: SystemIdentity) -> None:
     same = trained_on == attacked
     if same != (level.trained_on == "same system"):
         wanted = "another system than" if same else "the same system as"

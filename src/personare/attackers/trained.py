@@ -10,16 +10,17 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from personare.attackers import embedder as make_embedder
 from personare.attackers.scoring import FittedOnSpeakers
 from personare.core.errors import ConfigError, LeakError, WeightsError
+from personare.core.files import file_digest
+from personare.core.fingerprint import SystemIdentity
 from personare.core.sessions import Session, open_session
 from personare.core.speakers import speakers_among
-from personare.core.weights import file_sha256
 from personare.encoders.ecapa import embed_segments
 from personare.training.embedder.export import FORMAT
 
@@ -41,6 +42,8 @@ class TrainedEmbedder:
     threads : processor threads of one call; more processes are faster than more threads.
     """
 
+    paper: ClassVar[str] = ""
+
     path: Path
     threads: int = 1
 
@@ -53,7 +56,7 @@ class TrainedEmbedder:
     @property
     def fingerprint(self) -> str:
         """The exact model, for caches."""
-        return f"trained-{_sha256(self.path, *_file_state(self.path))[:16]}-v{VERSION}"
+        return f"trained-{file_digest(self.path)[:16]}-v{VERSION}"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -62,9 +65,15 @@ class TrainedEmbedder:
         return settings
 
     @property
-    def system(self) -> str | None:
-        """The anonymizer whose speech it was trained on, with its settings; None: original speech."""
-        return self._opened()[1].get("system") or None
+    def system(self) -> SystemIdentity | None:
+        """The system whose speech it was trained on; None: original speech."""
+        notes = self._opened()[1]
+        if not notes.get("system"):
+            return None
+        if "system_name" not in notes:
+            known = f"trained on speech anonymized by an unknown version of '{notes['system']}'"
+            raise WeightsError(f"{self.path}: {known}; train it again, so that its attacks can be called by their name")
+        return SystemIdentity(notes["system"], notes["system_name"])
 
     def check(self, attacked: Iterable[str]) -> None:
         """Refuse speakers it was trained or validated on."""
@@ -79,7 +88,7 @@ class TrainedEmbedder:
         return embed_segments(session, batch, dimensions=session.get_outputs()[0].shape[1])
 
     def _opened(self) -> tuple[Session, dict[str, str]]:
-        return _session(self.path, _sha256(self.path, *_file_state(self.path)), self.threads)
+        return _session(self.path, file_digest(self.path), self.threads)
 
 
 def refuse_training_speakers(embedder: str, attacked: Iterable[str]) -> None:
@@ -89,20 +98,10 @@ def refuse_training_speakers(embedder: str, attacked: Iterable[str]) -> None:
         made.check(attacked)
 
 
-def trained_on(embedder: str) -> str | None:
+def trained_on(embedder: str) -> SystemIdentity | None:
     """Name the anonymizer whose speech an embedder was trained on; None: original speech only."""
     made = make_embedder(embedder)
     return made.system if isinstance(made, TrainedEmbedder) else None
-
-
-def _file_state(path: Path) -> tuple[int, int]:
-    stat = path.stat()
-    return stat.st_size, stat.st_mtime_ns
-
-
-@functools.lru_cache(maxsize=8)
-def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
-    return file_sha256(path)
 
 
 @functools.lru_cache(maxsize=4)

@@ -1,4 +1,4 @@
-"""The door: parse what was typed, call one function, print. One file per group of commands.
+"""The command line: parse what was typed, call one function, print. One file per group of commands.
 
 Heavy libraries are imported inside the commands that need them, so that ``--help`` answers at once.
 """
@@ -11,7 +11,7 @@ from typing import NoReturn
 import typer
 
 from personare import __version__
-from personare.core.errors import PersonareError
+from personare.core.errors import PersonareError, StudyError
 
 app = typer.Typer(
     name="personare",
@@ -95,6 +95,8 @@ def main() -> None:
     """Run the command line: a user's mistake is one line and exit 2, a traceback means our bug."""
     try:
         code = app(standalone_mode=False)
+    except StudyError as error:
+        _fail(*error.problems)
     except PersonareError as error:
         _fail(str(error))
     except Exception as error:
@@ -106,7 +108,8 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(message: str) -> NoReturn:
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
-    sys.stderr.write(f"personare: {line}\n")  # a file name must not be able to steer the terminal
+def _fail(*messages: str) -> NoReturn:
+    for message in messages:
+        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
+        sys.stderr.write(f"personare: {line}\n")  # a file name must not be able to steer the terminal
     sys.exit(2)

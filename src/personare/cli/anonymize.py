@@ -15,15 +15,15 @@ def parse_settings(settings: list[str] | None) -> dict[str, Any]:
     from personare.core.config import parse_yaml
     from personare.core.errors import ConfigError
 
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for word in settings or []:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise ConfigError(f"--set {word}: write name=value, e.g. --set alpha=0.8")
-        if name in found:
+        if name in parameters:
             raise ConfigError(f"--set {name} is given twice")
-        found[name] = parse_yaml(value, where=f"--set {name}")
-    return found
+        parameters[name] = parse_yaml(value, where=f"--set {name}")
+    return parameters
 
 
 def anonymize(
@@ -31,7 +31,7 @@ def anonymize(
         ..., metavar="SRC", help="A corpus in any known layout (see: personare corpus info)."
     ),
     target: Path = typer.Argument(..., metavar="DST", help="A new folder; the key goes to DST-private beside it."),
-    method: str = typer.Option("mcadams", help="How to hide the voice (see: personare methods)."),
+    method: str = typer.Option("mcadams", help="How to hide the voice (see: personare methods), or module:Class."),
     settings: list[str] | None = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
     key: Path | None = typer.Option(
         None, metavar="FILE", help="The secret key; made there when absent.  [DST-private/key]"
@@ -55,28 +55,33 @@ def anonymize(
         personare anonymize recordings/ anonymous/ --method mcadams --jobs 2
 
         personare anonymize recordings/ anonymous/ --set "alpha=[0.7, 0.9]" --key secret.key
+
+        personare anonymize recordings/ anonymous/ --method my_module:MyAnonymizer
     """
+    from personare.core.catalog import allow_modules_in
     from personare.core.config import coerce
-    from personare.core.errors import TargetError
+    from personare.core.errors import OutputError
     from personare.corpora import read_corpus
     from personare.engine import engine_for, shard_of
-    from personare.pipeline.jobs import anonymize as study
-    from personare.pipeline.recipe import Recipe, rehearse
+    from personare.pipeline.jobs import anonymize as job
+    from personare.pipeline.system import System, rehearse
 
-    recipe = Recipe(method, parse_settings(settings), coerce(level, Literal["speaker", "utterance"], where="--level"))
+    if ":" in method:
+        allow_modules_in(Path.cwd())
+    system = System(method, parse_settings(settings), coerce(level, Literal["speaker", "utterance"], where="--level"))
     reading = read_corpus(source, layout=layout)
     corpus = reading.corpus
     typer.echo(f"{source}: {reading.layout}, {len(corpus.speakers)} speakers, {len(corpus)} utterances", err=True)
     show.problems(reading.problems)
     if target.resolve().is_relative_to(source.resolve()):
-        raise TargetError(f"{target}: lies inside {source} and would become part of it; name a folder elsewhere")
-    if not rehearse(recipe):
+        raise OutputError(f"{target}: lies inside {source} and would become part of it; name a folder elsewhere")
+    if not rehearse(system):
         typer.echo(f"note: {method} as set here draws nothing by chance: everybody gets the same change", err=True)
     with show.progress("anonymizing", len(corpus)) as tick:
-        summary = study.anonymize(
+        summary = job.anonymize(
             corpus,
             target,
-            recipe,
+            system,
             engine=engine_for(jobs),
             key_file=key,
             file_format=coerce(file_format, Literal["flac", "wav"], where="--format"),
@@ -98,7 +103,7 @@ def anonymize(
             ]
         ],
     )
-    typer.echo(f"stays in the house: {study.private_folder(target)}")
+    typer.echo(f"keep private: {job.private_folder(target)}")
     if summary.unexplained:
         rest = f"{summary.unexplained} audio files in {target} belong to no utterance of {source}"
         typer.echo(f"problem: {rest} (withdrawn since?); delete them or the folder", err=True)

@@ -7,90 +7,97 @@ from typing import Literal
 
 import typer
 
-from personare.cli import show
+from personare.cli import given
 
 
 def attack(
-    original: Path = typer.Argument(..., metavar="ORIG", help="The original corpus."),
-    anonymized: Path = typer.Argument(..., metavar="ANON", help="The same corpus after anonymization."),
-    knowledge: str = typer.Option(
-        "original,ignorant,lazy-informed",
+    original: Path = given.ORIGINAL,
+    anonymized: Path = given.ANONYMIZED,
+    knowledge: str | None = typer.Option(
+        None,
         "--knowledge",
         "-k",
         metavar="NAME,NAME",
-        help="original, ignorant, lazy-informed, semi-informed, informed, aligned; or vpc:NAME.",
+        help="original, ignorant, lazy-informed, semi-informed, informed, aligned; or vpc:NAME.  [as evaluate]",
     ),
-    train: Path | None = typer.Option(None, metavar="CORPUS", help="Speech of other people, to learn from."),
+    out: Path | None = typer.Option(None, "--out", metavar="DIR", help="Keep the run folder.  [none is kept]"),
+    key: Path | None = given.KEY,
+    method: str | None = given.METHOD,
+    settings: list[str] | None = given.SETTINGS,
+    train: Path | None = given.TRAIN,
     train_method: str | None = typer.Option(
         None, "--train-method", metavar="NAME", help="The similar system a semi-informed attacker has."
     ),
-    key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
-    embedder: str = typer.Option("ecapa", help="The attacker's ear: ecapa, ge2e, or trained:FILE.onnx."),
-    scorer: str = typer.Option("plda", metavar="plda|cosine", help="How attackers who learn compare."),
-    as_norm: int = typer.Option(0, "--as-norm", min=0, metavar="N", help="For them: judge scores by N strangers'."),
-    disguises: int = typer.Option(
-        5, min=1, metavar="K", help="How often they disguise each enrolled utterance; 1 as in VoicePrivacy."
+    embedder: str = given.EMBEDDER,
+    scorer: str | None = typer.Option(
+        None, metavar="NAME", help="cosine; wccn and plda for those who learn.  [cosine; plda if they learn]"
+    ),
+    as_norm: int = typer.Option(0, "--as-norm", min=0, metavar="N", help="Normalise scores by a cohort of N speakers."),
+    enroll_draws: int = typer.Option(
+        5, min=1, metavar="K", help="How often they anonymize each enrolled utterance; 1 as in VoicePrivacy."
     ),
     no_pairs: bool = typer.Option(
         False, "--no-pairs", help="The aligned attacker does not know which training utterance became which."
     ),
-    lengths: str = typer.Option("1", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
-    seed: int = typer.Option(1, help="Chooses the split into enrolment and trial."),
-    jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
-    guess_gender: bool = typer.Option(
-        False, "--guess-gender", help="Guess genders where not noted, for same-gender EER; marked as predicted."
-    ),
+    lengths: str = typer.Option("1,3", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
+    seed: int = given.SEED,
+    jobs: int = given.JOBS,
+    guess_gender: bool = given.GUESS_GENDER,
 ) -> None:
     """Attack an anonymized corpus with attackers of chosen knowledge.
 
-    Prints EER (0 % is full recognition), linkability and the most exposed speakers. Attackers who learn (semi-informed,
-    informed, aligned) need speech of other people, which they anonymize themselves, or an ear that has learnt from
-    anonymized speech (personare train embedder).
+    The same attacks as personare evaluate, chosen one by one, without a report. Prints EER (0 % is full recognition),
+    linkability and the most exposed speakers. Attackers who learn (semi-informed, informed, aligned) need speech of
+    other people, which they anonymize themselves, or an embedder that has learnt from anonymized speech (personare
+    train embedder).
 
     Examples:
 
         personare attack recordings/ anonymous/ --jobs 2
 
         personare attack recordings/ anonymous/ --knowledge lazy-informed,informed --train others/
-
-        personare attack recordings/ anonymous/ --guess-gender
     """
+    from personare import api
+    from personare.attackers import scorer as scorer_named
+    from personare.attackers.knowledge import Knowledge
     from personare.attackers.knowledge import knowledge as level_named
-    from personare.cli.evaluate import parse_lengths, with_genders
-    from personare.core.config import coerce
-    from personare.engine import engine_for
-    from personare.pipeline import old_knowledge as study
-    from personare.pipeline.hearing import ready
-    from personare.pipeline.jobs.guess_attributes import gender_notes
-    from personare.pipeline.old_evaluate import read_pair
-    from personare.pipeline.old_knowledge_table import exposed_lines, table_rows
+    from personare.cli.anonymize import parse_settings
+    from personare.core.errors import ConfigError
+    from personare.pipeline.builtin import ATTACKERS
+    from personare.pipeline.study import AttackerChoice
 
-    levels = list(dict.fromkeys(level_named(word) for word in knowledge.split(",")))
-    compare = coerce(scorer, Literal["plda", "cosine"], where="--scorer")
-    heard_at_once = parse_lengths(lengths)
-    pairs, recipe, _ = read_pair(original, anonymized, key)
-    lesson = study.lesson_of(train, train_method, recipe)
-    ready(embedder)
-    pairs = with_genders(pairs, jobs) if guess_gender else pairs
-    listening = study.plan(
-        pairs, levels, recipe=recipe, embedder=embedder, lesson=lesson, seed=seed, disguises=disguises
+    alignment: Literal["pairs", "no pairs"] = "no pairs" if no_pairs else "pairs"
+    learns = scorer is not None and scorer_named(scorer).learns
+
+    def choice(level: Knowledge) -> AttackerChoice:
+        semi = level is Knowledge.SEMI_INFORMED
+        learns_from = {"method": train_method} if semi and train_method else None
+        how = None if learns and not level.needs_training else scorer
+        return AttackerChoice(level.value, embedder, how, learns_from, enroll_draws, as_norm, alignment)
+
+    asked = given.words(knowledge) if knowledge is not None else None
+    levels = list(dict.fromkeys(level_named(word) for word in asked or ATTACKERS))
+    if Knowledge.SEMI_INFORMED in levels and train_method is None:
+        raise ConfigError("the semi-informed attacker has learnt from a similar system; name it with --train-method")
+    result = given.watched(
+        api.evaluate,
+        original=original,
+        anonymized=anonymized,
+        attackers={level.value: choice(level) for level in levels},
+        only_possible=asked is None,
+        out=out,
+        key=key,
+        method=method,
+        parameters=parse_settings(settings),
+        train=train,
+        utterances_per_trial=given.parse_lengths(lengths),
+        seed=seed,
+        jobs=jobs,
+        guess_gender=guess_gender,
     )
-    with show.progress("listening", len(listening)) as tick:
-        found = study.attack(
-            pairs,
-            levels,
-            listening,
-            engine=engine_for(jobs),
-            lengths=heard_at_once,
-            seed=seed,
-            compare=compare,
-            as_norm=as_norm,
-            alignment="no pairs" if no_pairs else "pairs",
-            watch=lambda _: tick(1),
-        )
-    show.failures(found.failures)
-    show.table(f"What attackers achieve, {embedder}", *table_rows(found))
-    for line in exposed_lines(found):
-        typer.echo(line)
-    for note in gender_notes(pairs.frame):
-        typer.echo(note)
+    given.tell(result, f"What attackers achieve, {embedder}")
+    for who, speakers in result.exposed().items():
+        listed = ", ".join(f"{speaker} {share:.0%}" for speaker, share in speakers if share > 0)
+        typer.echo(f"most exposed to the {who} attacker: {listed or 'nobody was linked'}")
+    if result.failures:
+        raise typer.Exit(1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from personare.cli import show
+from personare.cli import given, show
 
 METHOD = {"alpha": [0.7, 0.9]}  # below 0.7 words get lost
 
@@ -26,35 +26,36 @@ def demo(
 
         personare demo my-demo --jobs 2
     """
-    from personare.cli.evaluate import run
+    show.one_thread()
+    from personare import api
     from personare.core.seeding import Key, load_or_make_key
-    from personare.core.tables import Corpus
     from personare.core.weights import files_of
     from personare.engine import engine_for
-    from personare.pipeline.jobs import anonymize as hiding
     from personare.pipeline.jobs import voices as speaking
-    from personare.pipeline.old_evaluate import read_pair
-    from personare.pipeline.recipe import Recipe
+    from personare.pipeline.jobs.anonymize import private_folder
 
     for model in ("kokoro", "ecapa"):
         files_of(model)
-    engine = engine_for(jobs)
     source, target = folder / "voices", folder / "anonymized"
     wanted = speaking.Wanted(speakers, utterances, seed=1, rate_hz=16_000)
     with show.progress("1/3 making voices", speakers * utterances) as tick:
-        made = speaking.make_voices(source, wanted, engine=engine, watch=lambda _: tick(1))
+        made = speaking.make_voices(source, wanted, engine=engine_for(jobs), watch=lambda _: tick(1))
     typer.echo(
         f"1/3 voices: {made.speakers} speakers, {made.done} utterances, {made.speech_s / 60:.1f} min -> {source}"
     )
     show.failures(made.failures)
-    corpus = Corpus.load(source / speaking.MANIFEST)
-    recipe = Recipe("mcadams", METHOD)
-    key_file = hiding.private_folder(target) / "demo.key"
-    load_or_make_key(key_file, new=Key.from_seed("demo"))  # public on purpose: everybody's demo shows the same numbers
-    with show.progress("2/3 anonymizing", len(corpus)) as tick:
-        hidden = hiding.anonymize(corpus, target, recipe, engine=engine, key_file=key_file, watch=lambda _: tick(1))
-    typer.echo(f"2/3 anonymized: {hidden.done} done, {hidden.failed} failed -> {target}")
-    show.failures(hidden.failures)
+    # public on purpose: everybody's demo shows the same numbers
+    load_or_make_key(private_folder(target) / "key", new=Key.from_seed("demo"))
+    with show.progress("2/3 anonymizing", made.done) as tick:
+        anonymized = api.anonymize_corpus(
+            source, target, method="mcadams", parameters=METHOD, jobs=jobs, watch=lambda _: tick(1)
+        )
+    typer.echo(f"2/3 anonymized: {anonymized.done} done, {anonymized.failed} failed -> {target}")
+    show.failures(anonymized.failures)
     typer.echo("3/3 attacking")
-    pairs, known, _ = read_pair(source, target, key_file)
-    run(pairs, known, folder / "report", embedder="ecapa", lengths=[1, 3], seed=1, jobs=jobs)
+    out = folder / "run"
+    result = given.watched(api.evaluate, original=source, anonymized=target, jobs=jobs, out=out)
+    given.tell(result, result.title)
+    typer.echo(f"report: {result.report()}")
+    if result.failures:
+        raise typer.Exit(1)

@@ -17,7 +17,7 @@ def forget() -> None:
     """
     from personare.attackers.cache import forget as forget_vectors
     from personare.core import weights
-    from personare.listeners.memory import forget as forget_words
+    from personare.listeners.cache import forget as forget_observations
 
-    vectors, words = forget_vectors(), forget_words()
-    typer.echo(f"forgot {vectors} speaker vectors and {words} memories of what was said ({weights.home()})")
+    vectors, observations = forget_vectors(), forget_observations()
+    typer.echo(f"forgot {vectors} speaker vectors and {observations} observations of what was said ({weights.home()})")

@@ -12,7 +12,7 @@ from personare.cli import show
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from personare.pipeline.legal_curves import LegalCurves, Pair
+    from personare.pipeline.curves import RiskCurves, VectorPair
 
 TEST = typer.Argument(..., metavar="TEST", help="Vectors of the speech under test: .npz, .parquet, .ark or .scp.")
 ENROLL = typer.Argument(..., metavar="ENROLL", help="Vectors of the attacker's enrolment speech.")
@@ -57,13 +57,13 @@ def link(
 
         personare link anon.scp enroll.scp --lengths 1,3 --population 1e6,1e9 --plot curves/
     """
-    from personare.cli.number_lists import whole_numbers
-    from personare.pipeline.legal_curves import link_curves
+    from personare.core.text import whole_numbers
+    from personare.pipeline.curves import link_curves
 
     found = link_curves(
         _pairs(name, [test, enroll], also, utt2spk),
         lengths=whole_numbers(lengths, "--lengths"),
-        sizes=whole_numbers(sizes, "--sizes") if sizes else None,
+        sizes=whole_numbers(sizes, "--sizes") if sizes else (),
         populations=whole_numbers(population, "--population") if population else (),
         paper=paper,
         seed=seed,
@@ -101,13 +101,13 @@ def single_out(
 
         personare single-out enroll.scp anon.scp --lengths 1,3 --control --plot curves/
     """
-    from personare.cli.number_lists import whole_numbers
-    from personare.pipeline.legal_curves import single_out_curves
+    from personare.core.text import whole_numbers
+    from personare.pipeline.curves import single_out_curves
 
     found = single_out_curves(
         _pairs(name, [enroll, test], also, utt2spk, enroll_first=True),
         lengths=whole_numbers(lengths, "--lengths"),
-        sizes=whole_numbers(sizes, "--sizes") if sizes else None,
+        sizes=whole_numbers(sizes, "--sizes") if sizes else (),
         predicates=predicates,
         draws=draws,
         folds=folds,
@@ -119,15 +119,15 @@ def single_out(
 
 def _pairs(
     name: str, files: list[Path], also: Sequence[str], utt2spk: Path | None, *, enroll_first: bool = False
-) -> Mapping[str, Pair]:
+) -> Mapping[str, VectorPair]:
     """Read every attacker's files; a file named twice is read once."""
     from personare.core.embedding_files import read_embeddings
     from personare.core.errors import ConfigError
     from personare.core.tables import Embeddings
-    from personare.pipeline.legal_curves import Pair
+    from personare.pipeline.curves import VectorPair
 
     read: dict[Path, Embeddings] = {}
-    pairs: dict[str, Pair] = {}
+    pairs: dict[str, VectorPair] = {}
     for called, both in [(name, files), *map(_one_more, also)]:
         if called in pairs:
             raise ConfigError(f"two attackers are called '{called}'; give each its own name (--name, --also)")
@@ -135,7 +135,7 @@ def _pairs(
             if file not in read:
                 read[file] = read_embeddings(file, utt2spk=utt2spk if file.suffix in (".ark", ".scp") else None)
         test, enroll = (read[file] for file in (reversed(both) if enroll_first else both))
-        pairs[called] = Pair(test, enroll)
+        pairs[called] = VectorPair(test, enroll)
     return pairs
 
 
@@ -150,7 +150,7 @@ def _one_more(text: str) -> tuple[str, list[Path]]:
     return name, both
 
 
-def _show(found: LegalCurves, title: str, *, who: int, as_json: bool, plot: Path | None) -> None:
+def _show(found: RiskCurves, title: str, *, who: int, as_json: bool, plot: Path | None) -> None:
     """Print the table or the JSON, the notes, who is at risk; draw the plot."""
     from personare.cli.legal_tables import as_document, curve_rows, risk_lines
 
@@ -165,7 +165,7 @@ def _show(found: LegalCurves, title: str, *, who: int, as_json: bool, plot: Path
             typer.echo(line)
     if plot is not None:
         from personare.metrics.privacy.singling_chance import TRIVIAL
-        from personare.reports.embedding_plots import save_curves
+        from personare.reports.risk_curves import save_curves
 
         path = plot / f"{title.replace(' ', '-')}.png"
         save_curves(found.findings, path, title=title.capitalize(), paper_chance=TRIVIAL if "out" in title else None)

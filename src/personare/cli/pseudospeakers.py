@@ -1,4 +1,4 @@
-"""personare pseudospeakers: the ways to invent a voice, side by side on a pool of one's own."""
+"""personare pseudospeakers: the generators of pseudo-speakers, side by side on a pool of one's own."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import typer
 from personare.cli import show
 
 if TYPE_CHECKING:
-    from personare.pseudospeakers.comparing import Comparison, Spread
+    from personare.pseudospeakers.comparison import CosineSummary, GeneratorComparison
 
-app = typer.Typer(no_args_is_help=True, help="Ways to invent a voice, compared on a pool of speaker vectors.")
+app = typer.Typer(no_args_is_help=True, help="Generators of pseudo-speakers, compared on a pool of speaker vectors.")
 
 
 @app.command("list")
@@ -43,7 +43,7 @@ def compare(
     most: int = typer.Option(200, min=4, help="How many originals at most."),
     seed: int = typer.Option(0, help="Makes the comparison repeatable."),
 ) -> None:
-    """Fit every generator on a pool, invent voices for people held out of it, and print how they differ.
+    """Fit every generator on a pool, generate pseudo-speakers for people held out of it, and print how they differ.
 
     Examples:
 
@@ -52,31 +52,35 @@ def compare(
         personare pseudospeakers compare pool.npz --people --set b1.farthest=20 --set b1.average=10
     """
     from personare.core.seeding import Key, rng_for
-    from personare.pseudospeakers import PSEUDOSPEAKERS
-    from personare.pseudospeakers import comparing as study
+    from personare.pseudospeakers import PSEUDOSPEAKERS, comparison
     from personare.pseudospeakers.pool import read_pool
 
     settings = _settings(parameters)
     for name in [*only, *settings]:
         PSEUDOSPEAKERS.load(name)
     key, pool = Key.from_seed(seed), read_pool(path)
-    pool = pool.people() if people else pool
+    pool = pool.speaker_means() if people else pool
     if len(set(pool.ids)) < len(pool):
         sys.stderr.write(f"note: {path}: several vectors per speaker; --people averages them, as the papers do\n")
-    pool, originals = study.hold_out(pool, share=share, most=most, rng=rng_for(key, "hold out"))
+    pool, originals = comparison.hold_out(pool, share=share, most=most, rng=rng_for(key, "hold out"))
     names = only or PSEUDOSPEAKERS.names()
     rows = []
     with show.progress("comparing", len(names)) as tick:
-        for found in study.compare(pool, originals, key=key, names=names, settings=settings):
-            rows.append(found)
+        for row in comparison.compare(pool, originals, key=key, names=names, settings=settings):
+            rows.append(row)
             tick(1)
-    _print(rows, study.Spread.of(study.within_gender(pool.vectors, pool.genders)), len(pool), len(originals))
+    _print(
+        rows,
+        comparison.CosineSummary.of(comparison.within_gender(pool.vectors, pool.genders)),
+        len(pool),
+        len(originals),
+    )
     show.failures([(row.generator, row.failed) for row in rows if row.failed])
     if any(row.failed for row in rows):
         raise typer.Exit(1)
 
 
-def _print(rows: list[Comparison], pool: Spread, voices: int, originals: int) -> None:
+def _print(rows: list[GeneratorComparison], pool: CosineSummary, voices: int, originals: int) -> None:
     head = [
         "generator",
         "to original",
@@ -99,7 +103,7 @@ def _print(rows: list[Comparison], pool: Spread, voices: int, originals: int) ->
         own, two = row.to_original, row.between
         cells = [f"{own.mean:.2f}", f"{own.median:.2f}", f"{two.mean:.2f}", f"{two.low:.2f}", f"{two.high:.2f}"]
         cells += [f"{row.nearest_mean:.2f}", f"{row.nearest_most:.2f}", f"{row.distance:.2f}"]
-        shown.append([row.generator, *cells, f"{row.fit_s:.2f}", f"{row.voice_ms:.1f}"])
+        shown.append([row.generator, *cells, f"{row.fit_s:.2f}", f"{row.generate_ms:.1f}"])
     show.table(f"{voices} voices in the pool, {originals} originals held out", head, shown)
     typer.echo(
         "to original, between, nearest: cosines of an invented voice to the original, to another invented voice of"

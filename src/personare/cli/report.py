@@ -40,28 +40,35 @@ def make(
     formats: list[str] = typer.Option(
         [], "--format", metavar="NAME", help="html, markdown, latex, csv, json, figures; again for more.  [all]"
     ),
-    names: bool = typer.Option(False, "--names", help="Show names and ids of speakers beside their numbers."),
-    no_sounds: bool = typer.Option(False, "--no-sounds", help="Leave all sounds out, original speech above all."),
+    names: bool = typer.Option(False, "--names", help="Show names, ids and paths of the corpus."),
+    sounds: bool | None = typer.Option(
+        None,
+        "--sounds/--no-sounds",
+        help="Original speech and its text beside the anonymized; or no speech at all.  [anonymized, without text]",
+    ),
     launch: bool = typer.Option(False, "--open", help="Open the page in the browser."),
 ) -> None:
-    """Make the report of a run: one self-contained HTML page, and the same as Markdown, LaTeX, CSV, JSON, pictures.
+    """Make the report of a run: one self-contained HTML page, and the same as Markdown, LaTeX, CSV, JSON, figures.
 
     The page says first what an attacker could say, then whether the stated bounds are kept, what the three legal
-    criteria come to, and everything behind it. It needs no network and holds a few sounds: original speech as well,
-    unless --no-sounds is given. Speakers are numbers; --names is for the holder of the data only.
+    criteria come to, and everything behind it. It needs no network. Speakers are numbers, and it holds no original
+    speech and nothing of what was said, but a few anonymized utterances; --names and --sounds are for the holder of
+    the data only.
 
     Examples:
 
         personare report my-study-run --open
 
-        personare report my-study-run --no-sounds --out for-the-regulator/
+        personare report my-study-run --names --sounds --out for-us/
 
         personare report my-study-run --format latex --format csv --out tables/
     """
     from personare.reports.report import FORMATS, write_run_report
+    from personare.reports.sections.sounds import SoundChoice
 
-    written = write_run_report(run, out=out, formats=formats or FORMATS, names=names, sounds=not no_sounds)
-    _tell(written, launch)
+    choice: SoundChoice = "anonymized" if sounds is None else "original" if sounds else "none"
+    written = write_run_report(run, out=out, formats=formats or FORMATS, names=names, sounds=choice)
+    _print(written, launch=launch)
 
 
 @app.command("compare")
@@ -79,23 +86,23 @@ def compare(
 
         personare report compare before-run after-run
     """
-    from personare.reports.compare import compare_runs, summary_rows, write_comparison
+    from personare.reports.compare import compare_runs, comparison_rows, write_comparison
 
-    found = compare_runs(first, second)
-    written = write_comparison(found, out or second / f"compared-with-{first.resolve().name}")
-    head, rows = summary_rows(found)
-    show.table(f"{found.first.title} (1) against {found.second.title} (2)", head, rows)
-    typer.echo(found.sentence)
-    _tell(written, launch)
+    comparison = compare_runs(first, second)
+    written = write_comparison(comparison, out or second / f"compared-with-{first.resolve().name}")
+    head, rows = comparison_rows(comparison)
+    show.table(f"{comparison.first.title} (1) against {comparison.second.title} (2)", head, rows)
+    typer.echo(comparison.sentence)
+    _print(written, launch=launch)
 
 
-def _tell(written: Sequence[Path], launch: bool) -> None:
+def _print(written: Sequence[Path], *, launch: bool) -> None:
     """Say what was written, and open the page where asked."""
     for path in (p for p in written if p.suffix not in (".svg", ".png")):
         typer.echo(f"{path}")
-    pictures = [p for p in written if p.suffix == ".svg"]
-    if pictures:
-        typer.echo(f"{pictures[0].parent}: {len(pictures)} pictures, as SVG and PNG")
+    figures = [p for p in written if p.suffix == ".svg"]
+    if figures:
+        typer.echo(f"{figures[0].parent}: {len(figures)} figures, as SVG and PNG")
     page = next((p for p in written if p.suffix == ".html"), None)
     if launch and page is not None:
         typer.launch(page.resolve().as_uri())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,9 +26,10 @@ def score(
 ) -> None:
     """Measure what scores give away: EER, Cllr, min DCF, ZEBRA and D_sys, each with its 95 % interval.
 
-    A text file holds 'enroll test score' (then --key tells which trials are targets), 'enroll test score
+    A text file holds 'enroll test score' (then --key says which trials are targets), 'enroll test score
     target|nontarget', or 'score target|nontarget'. A .npz holds targets and nontargets, or enroll, test, score, target.
-    Intervals redraw enrolled speakers. A bad file costs one line, the others are still measured; then the exit is 2.
+    Intervals redraw the tested speakers, or the enrolled ones where a file does not tell who speaks. A bad file costs
+    one line, the others are still measured; then the exit is 2.
 
     Examples:
 
@@ -39,66 +39,56 @@ def score(
     """
     import json
 
-    found = _measured(files, key=key, seed=seed, resamples=resamples, prior=prior)
+    scored = _scored(files, key=key, seed=seed, resamples=resamples, prior=prior)
     if as_json:
-        typer.echo(json.dumps({"files": [each.as_row() for each in found]}, indent=2, allow_nan=False))
+        typer.echo(json.dumps({"files": [file.as_row() for file in scored]}, indent=2, allow_nan=False))
     else:
-        for each in found:
-            _print(each)
-    if plot is not None and found:
-        _plot(found, plot)
-    if len(found) < len(files):
+        for file in scored:
+            _print(file)
+    if plot is not None and scored:
+        _plot(scored, plot)
+    if len(scored) < len(files):
         raise typer.Exit(2)
 
 
-def _measured(files: list[Path], *, key: Path | None, seed: int, resamples: int, prior: float) -> list[ScoredFile]:
+def _scored(files: list[Path], *, key: Path | None, seed: int, resamples: int, prior: float) -> list[ScoredFile]:
     """Measure every file that can be read; say one line about each other one."""
     from personare.core.errors import PersonareError
     from personare.pipeline.scoring import score_file
 
-    found = []
+    scored = []
     for path in files:
         try:
-            found.append(score_file(path, key=key, seed=seed, resamples=resamples, dcf_prior=prior))
+            scored.append(score_file(path, key=key, seed=seed, resamples=resamples, dcf_prior=prior))
         except PersonareError as error:
             sys.stderr.write(f"personare: {error}\n")
-    return found
+    return scored
 
 
-def _print(found: ScoredFile) -> None:
-    summary, ends = found.summary, found.tag_interval
+def _print(file: ScoredFile) -> None:
+    summary, ends = file.summary, file.tag_interval
     rows = [_row(finding) for finding in summary.findings]
-    title = f"{found.path}: {summary.targets:,} target and {summary.nontargets:,} nontarget trials"
-    show.table(title, ["metric", "value", "95 % interval", "chance here", "differs", "n"], rows)
+    title = f"{file.path}: {summary.targets:,} target and {summary.nontargets:,} nontarget trials"
+    show.table(title, ["metric", "value [95 % interval]", "chance here", "differs", "n"], rows)
     span = f", {ends[0]} to {ends[1]} over the interval" if ends and ends[0] != ends[1] else ""
     typer.echo(f"ZEBRA tag {summary.tag}{span}; log10(l) of so few trials cannot exceed {summary.log10_l_maximum:.2f}")
-    for note in found.notes:
+    for note in file.notes:
         typer.echo(f"note: {note}")
 
 
 def _row(finding: Finding) -> list[str]:
-    unit, estimate = finding.metric.unit, finding.estimate
     title = finding.metric.title
     if "prior" in finding.conditions:
         title = f"min DCF (prior {finding.conditions['prior']:g}, equal costs)"
-    differs = {True: "yes", False: "no", None: ""}[finding.differs_from_chance]
-    chance = "" if finding.chance_level is None else _number(finding.chance_level, unit)
-    low, high = (_number(end, unit).removesuffix(unit).strip() for end in (estimate.low, estimate.high))
-    interval = "none" if math.isnan(estimate.low) else f"{low} to {high}"
-    return [title, _number(estimate.value, unit), interval, chance, differs, f"{estimate.n:,}"]
+    differs = {True: "yes", False: "no", None: "-"}[finding.differs_from_chance]
+    return [title, finding.text, finding.chance_text, differs, f"{finding.estimate.n:,}"]
 
 
-def _number(value: float, unit: str) -> str:
-    if unit == "%":
-        return f"{100 * value:.2f} %"
-    return f"{value:.4g} {unit}".strip()
-
-
-def _plot(found: list[ScoredFile], folder: Path) -> None:
+def _plot(files: list[ScoredFile], folder: Path) -> None:
     from personare.pipeline.scoring import picture, picture_names
     from personare.reports.score_plots import write_score_plots
 
-    names = picture_names([each.path for each in found])
-    pictures = [picture(each, name) for each, name in zip(found, names, strict=True)]
+    names = picture_names([file.path for file in files])
+    pictures = [picture(file, name) for file, name in zip(files, names, strict=True)]
     for path in write_score_plots(pictures, folder):
         sys.stderr.write(f"picture: {path}\n")

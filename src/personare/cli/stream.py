@@ -10,7 +10,9 @@ USUAL_RATE_HZ = 16_000
 
 
 def stream(
-    method: str = typer.Option("mcadams", help="How to hide the voice; only frame-based methods can do it live."),
+    method: str = typer.Option(
+        "mcadams", help="How to hide the voice, by name or module:Class; only frame-based methods can do it live."
+    ),
     rate_hz: int | None = typer.Option(
         None, "--rate", metavar="HZ", help="Sample rate of the stream, 8000 to 48000.  [16000, and says so]"
     ),
@@ -34,10 +36,13 @@ def stream(
     from personare.anonymizers import anonymizer
     from personare.anonymizers.stream import pump
     from personare.cli.anonymize import parse_settings
+    from personare.core.catalog import allow_modules_in
     from personare.core.errors import ConfigError
     from personare.core.seeding import Key, load_key, rng_for
 
-    made = anonymizer(method, **parse_settings(settings))
+    if ":" in method:
+        allow_modules_in(Path.cwd())
+    built = anonymizer(method, **parse_settings(settings))
     rng = rng_for(load_key(key) if key else Key.new(), name)
     if sys.stdin.isatty():
         raise ConfigError("stream reads raw samples from a pipe, not from the keyboard; see: personare stream --help")
@@ -45,6 +50,6 @@ def stream(
         rate_hz = USUAL_RATE_HZ
         typer.echo(f"raw samples do not tell their rate: taking {rate_hz} Hz (--rate says another)", err=True)
     try:
-        pump(sys.stdin.buffer, sys.stdout.buffer, method=made, rate_hz=rate_hz, rng=rng)
+        pump(sys.stdin.buffer, sys.stdout.buffer, method=built, rate_hz=rate_hz, rng=rng)
     except BrokenPipeError:  # the listener has hung up: what is left in the buffer goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

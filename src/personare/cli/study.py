@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import typer
 from personare.cli import show
 
 if TYPE_CHECKING:
-    from personare.pipeline.run import Ran
+    from personare.api import Results
     from personare.pipeline.study import Study
 
 app = typer.Typer(no_args_is_help=True, help="Compare methods, attackers and listeners as one file says.")
@@ -39,7 +38,7 @@ def run(
     jobs: int = JOBS,
     resume: bool = typer.Option(False, "--resume", help="Go on in a used folder; only what is missing is done."),
 ) -> None:
-    """Run a study: hide, attack, listen, measure, and judge the stated bounds.
+    """Run a study: anonymize, attack, listen, measure, and judge the stated bounds.
 
     The run folder then holds findings.parquet, findings.json, environment.json, gate.json, failures.tsv, tables for
     pictures and a few sounds; personare report RUN makes the page. The same study gives the same findings, on any
@@ -51,26 +50,24 @@ def run(
 
         personare study run recipes/legal-figure1.yaml --corpus LibriSpeech/test-clean --speakers 40 --out run-libri
     """
-    _one_thread()
+    show.one_thread()
+    from personare import api
     from personare.cli.study_progress import StudyProgress
     from personare.engine import engine_named
-    from personare.pipeline.run import open_folder, run_study
 
-    folder = out or _folder(study)
     machine = engine_named(engine, jobs)
-    open_folder(folder, resume=resume)
-    chosen = _checked(study, (corpus, speakers, utterances), folder, quiet=True)
     with StudyProgress() as watch:
-        ran = run_study(
-            chosen,
-            folder,
-            engine=machine,
-            written=study.read_text(encoding="utf-8"),
-            home=study.resolve().parent,
+        result = api.run_study(
+            study,
+            out or _folder(study),
+            corpus=corpus,
+            speakers=speakers,
+            utterances=utterances,
             resume=resume,
+            engine=machine,
             watch=watch,
         )
-    _tell(ran)
+    _tell(result)
 
 
 @app.command("check")
@@ -81,7 +78,7 @@ def check(
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
 ) -> None:
-    """Say everything that is wrong with a study before hours of work; nothing is hidden, heard or written.
+    """Say everything that is wrong with a study before hours of work; nothing is anonymized, embedded or written.
 
     Files, methods, parameters, models, enough utterances for every L and enough people for every N. One line for each
     problem, and exit code 2.
@@ -90,8 +87,8 @@ def check(
 
         personare study check my-study.yaml
     """
-    _one_thread()
-    _checked(study, (corpus, speakers, utterances), out or _folder(study), quiet=False)
+    show.one_thread()
+    _checked(study, (corpus, speakers, utterances), out or _folder(study))
     typer.echo(f"{study}: can run")
 
 
@@ -113,12 +110,12 @@ def plan(
 
         personare study plan my-study.yaml --jobs 2
     """
-    _one_thread()
+    show.one_thread()
     from personare.cli.study_progress import duration
     from personare.pipeline.estimate import plan_study
 
     folder = out or _folder(study)
-    chosen = _checked(study, (corpus, speakers, utterances), folder, quiet=True)
+    chosen = _checked(study, (corpus, speakers, utterances), folder)
     found = plan_study(chosen, folder, home=study.resolve().parent, probe=probe)
     rows = [
         [
@@ -139,25 +136,23 @@ def plan(
         typer.echo(f"not in this estimate: {', '.join(found.unknown)}")
 
 
-def _checked(path: Path, other: Other, folder: Path, *, quiet: bool) -> Study:
-    """Read and check; problems are printed, all of them, and end the command."""
+def _checked(path: Path, other: Other, folder: Path) -> Study:
+    """Read and check; problems end the command, all of them named; notes are printed."""
+    from personare.core.errors import StudyError
     from personare.pipeline.check import check_study
     from personare.pipeline.folder import STAGES
     from personare.pipeline.read import file_problems
     from personare.pipeline.study import read_study
 
     problems = file_problems(path)
-    if not problems:
-        study = _on(read_study(path), *other)
-        found = check_study(study, folder / STAGES, home=path.resolve().parent)
-        problems = list(found.problems)
-        for note in found.notes if not (quiet and problems) else ():
-            sys.stderr.write(f"note: {note}\n")
-    for line in problems:
-        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(line.split()))
-        sys.stderr.write(f"personare: {shown}\n")
     if problems:
-        raise typer.Exit(2)
+        raise StudyError(problems)
+    study = _on(read_study(path), *other)
+    checked = check_study(study, folder / STAGES, home=path.resolve().parent)
+    for note in checked.notes:
+        sys.stderr.write(f"note: {note}\n")
+    if checked.problems:
+        raise StudyError(checked.problems)
     return study
 
 
@@ -172,29 +167,23 @@ def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int
     return study if corpus is None else with_corpus(study, corpus, speakers=speakers, utterances=utterances)
 
 
-def _tell(ran: Ran) -> None:
+def _tell(result: Results) -> None:
     """Print what was found, what failed and whether the bounds are kept."""
-    from personare.pipeline.summary import summary_rows
-
-    outcome = ran.outcome
-    head, rows = summary_rows(outcome.findings)
-    show.table(f"{len(outcome.findings)} findings -> {outcome.folder}", head, rows)
-    show.failures([(f"{stage}: {item}", why) for stage, item, why in outcome.failures])
-    typer.echo(f"stages: {ran.stages}, done now: {ran.executed}, failures: {len(outcome.failures)}")
-    for verdict in outcome.verdicts:
+    for place, (head, rows) in enumerate(result.tables()):
+        title = f"{len(result)} findings -> {result.folder}" if place == 0 else "What else was measured"
+        show.table(title, head, rows)
+    if result.verdict:
+        typer.echo(result.verdict)
+    show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
+    for note in result.notes:
+        sys.stderr.write(f"note: {note}\n")
+    typer.echo(f"stages: {result.stages}, done now: {result.executed}, failures: {len(result.failures)}")
+    for verdict in result.verdicts:
         typer.echo(f"bound: {verdict.sentence}")
-    if not outcome.findings:
+    if not len(result):
         sys.stderr.write("personare: nothing could be measured; see failures.tsv in the run folder\n")
-    if not outcome.held or not outcome.findings:
+    if not all(verdict.held for verdict in result.verdicts) or not len(result):
         raise typer.Exit(1)
-
-
-def _one_thread() -> None:
-    """Let numbers be added in one order, here as in workers: set before numpy is imported, it holds everywhere."""
-    from personare.engine.local import THREAD_VARIABLES
-
-    for name in THREAD_VARIABLES:
-        os.environ.setdefault(name, "1")
 
 
 def _folder(study: Path) -> Path:

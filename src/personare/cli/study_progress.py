@@ -10,11 +10,11 @@ from typing import Any
 
 WORDS = {
     "voices": "inventing voices",
-    "hide": "hiding voices",
-    "hear": "attackers listen",
-    "invent": "inventing vectors",
-    "teach": "teaching recognizers",
-    "listen": "friendly ears listen",
+    "anonymize": "anonymizing",
+    "embed": "embedding",
+    "generate": "generating vectors",
+    "train": "training recognizers",
+    "listen": "listening",
     "measure": "measuring",
 }
 QUIET_SECONDS, QUIET_SHARE = 15.0, 0.2  # a line after so long, or after this share of the time so far

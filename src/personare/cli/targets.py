@@ -26,13 +26,13 @@ def fit_targets(
 
         personare anonymize recordings/ anonymous/ --method formants --set targets=targets.tsv
     """
-    from personare.core.errors import TargetError
+    from personare.core.errors import OutputError
     from personare.corpora import read_corpus
     from personare.engine import engine_for
     from personare.pipeline.jobs import fit_targets as study
 
     if target.suffix not in (".tsv", ".parquet"):
-        raise TargetError(f"{target}: a table of targets ends in .tsv or .parquet")
+        raise OutputError(f"{target}: a table of targets ends in .tsv or .parquet")
     reading = read_corpus(source, layout=layout)
     show.problems(reading.problems)
     with show.progress("measuring", len(reading.corpus.speakers)) as tick:

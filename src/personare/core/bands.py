@@ -1,8 +1,8 @@
-"""A source and a filter: pulses and noise, shaped by bands. The arithmetic that training and use of the voice share.
+"""Source-filter synthesis by mel bands: pulses and noise, filtered. What training and use of the synthesizer share.
 
-The sound is described every 96 samples at 16 kHz by the logarithms of 80 harmonic and 40 noise bands, spaced evenly on
-the mel scale. A filter between bands is a straight line; the harmonic part gets the phase that makes its filter as
-early as possible (minimum phase), which is a linear function of the logarithms, hence one matrix.
+The sound is described every 96 samples at 16 kHz by the log-strengths of 80 harmonic and 40 noise bands, spaced evenly
+on the mel scale. Between bands the log-strength is interpolated linearly; the harmonic part is filtered by the
+minimum-phase filter, whose phase is a linear function of the log-strengths, hence one matrix.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RATE_HZ = 16_000
 HOP = 96  # samples between two descriptions
-WINDOW = 384  # samples of source that one description shapes; Hann windows of this length at this hop add up to 2
+WINDOW = 384  # samples of source that one description filters; Hann windows of this length at this hop add up to 2
 TRANSFORM = 768  # room for the filter to ring before and after
 BINS = TRANSFORM // 2 + 1
 HARMONIC_BANDS, NOISE_BANDS = 80, 40
@@ -27,8 +27,8 @@ BANDS = HARMONIC_BANDS + NOISE_BANDS
 
 
 @cache
-def spread(bands: int) -> Floats:
-    """Straight lines between bands: log-strengths [bands] @ this = log-strengths of every bin; [bands, bins]."""
+def mel_interpolation(bands: int) -> Floats:
+    """Linear interpolation of mel bands: log-strengths [bands] @ this = log-strengths of every bin; [bands, bins]."""
     top = 2595 * np.log10(1 + RATE_HZ / 2 / 700)
     centres_hz = 700 * (10 ** (np.linspace(0, top, bands) / 2595) - 1)
     bins_hz = np.linspace(0, RATE_HZ / 2, BINS)
@@ -36,9 +36,9 @@ def spread(bands: int) -> Floats:
 
 
 @cache
-def early_phase(bands: int) -> Floats:
+def minimum_phase(bands: int) -> Floats:
     """The phase of the minimum-phase filter: log-strengths [bands] @ this = radians of every bin; [bands, bins]."""
-    cepstra = np.fft.irfft(spread(bands).astype(np.float64), TRANSFORM, axis=1)
+    cepstra = np.fft.irfft(mel_interpolation(bands).astype(np.float64), TRANSFORM, axis=1)
     fold = np.zeros(TRANSFORM)
     fold[0] = fold[TRANSFORM // 2] = 1.0
     fold[1 : TRANSFORM // 2] = 2.0
@@ -51,36 +51,36 @@ def window() -> Floats:
     return (0.5 * (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(WINDOW) / WINDOW))).astype(np.float32)
 
 
-def pulses(f0_hz: Floats, *, turn: NDArray[np.float64] | float = 0.0) -> Floats:
-    """One band-limited pulse per period, of power 1 at any pitch: f0 [..., frames] -> samples [..., 96 frames].
+def pulses(f0_hz: Floats, *, phase: NDArray[np.float64] | float = 0.0) -> Floats:
+    """One band-limited pulse per period, of power 1 at any F0: f0 [..., frames] -> samples [..., 96 frames].
 
-    ``turn`` (0..1, [...]) is the phase at the start.
+    ``phase`` (0..1, [...]) is the phase at the start.
     """
     frames = f0_hz.shape[-1]
     places = np.clip((np.arange(frames * HOP) - HOP / 2 + 0.5) / HOP, 0, frames - 1)
     below = np.minimum(places.astype(np.intp), max(frames - 2, 0))
     share = places - below
     f0 = f0_hz[..., below] * (1 - share) + f0_hz[..., np.minimum(below + 1, frames - 1)] * share
-    cycles = np.cumsum(f0.astype(np.float64) / RATE_HZ, axis=-1) + np.asarray(turn)[..., None]
-    away = cycles - np.rint(cycles)
+    cycles = np.cumsum(f0.astype(np.float64) / RATE_HZ, axis=-1) + np.asarray(phase)[..., None]
+    offset = cycles - np.rint(cycles)
     period = RATE_HZ / f0
-    train: Floats = (np.sinc(away * period) * np.sqrt(period)).astype(np.float32)
+    train: Floats = (np.sinc(offset * period) * np.sqrt(period)).astype(np.float32)
     return train
 
 
-def shaped(harmonic: Floats, noise: Floats, logs: Floats) -> Floats:
-    """Shape sources [96 frames] by log-strengths [frames, 120]: samples [96 frames]."""
+def synthesize(harmonic: Floats, noise: Floats, logs: Floats) -> Floats:
+    """Filter sources [96 frames] by log-strengths [frames, 120]: samples [96 frames]."""
     from scipy import fft
 
     split = HARMONIC_BANDS
-    loud, phase = logs[:, :split] @ spread(split), logs[:, :split] @ early_phase(split)
-    hiss = logs[:, split:] @ spread(NOISE_BANDS)
-    spectrum = _transformed(harmonic, len(logs)) * (np.exp(loud) * np.exp(1j * phase.astype(np.complex64)))
-    spectrum += _transformed(noise, len(logs)) * np.exp(hiss)
-    return _added(fft.irfft(spectrum, TRANSFORM, axis=1), len(logs))
+    magnitude, phase = logs[:, :split] @ mel_interpolation(split), logs[:, :split] @ minimum_phase(split)
+    hiss = logs[:, split:] @ mel_interpolation(NOISE_BANDS)
+    spectrum = _spectra(harmonic, len(logs)) * (np.exp(magnitude) * np.exp(1j * phase.astype(np.complex64)))
+    spectrum += _spectra(noise, len(logs)) * np.exp(hiss)
+    return _overlap_add(fft.irfft(spectrum, TRANSFORM, axis=1), len(logs))
 
 
-def _transformed(source: Floats, frames: int) -> NDArray[np.complex64]:
+def _spectra(source: Floats, frames: int) -> NDArray[np.complex64]:
     """Spectra of the source around the middle of every frame: [frames, bins]; frame k of samples is 96 k + 48 - 192."""
     from scipy import fft
 
@@ -91,16 +91,16 @@ def _transformed(source: Floats, frames: int) -> NDArray[np.complex64]:
     return spectra
 
 
-def _added(parts: Floats, frames: int) -> Floats:
+def _overlap_add(parts: Floats, frames: int) -> Floats:
     """Add overlapping frames [frames, 768] to samples [96 frames]."""
     overlaps = TRANSFORM // HOP
     total = np.zeros((frames + overlaps - 1, HOP), np.float32)
     for k in range(overlaps):
         total[k : k + frames] += parts[:, k * HOP : (k + 1) * HOP]
-    return whole(total.reshape(-1), frames)
+    return trim(total.reshape(-1), frames)
 
 
-def whole(total: Floats, frames: int) -> Floats:
+def trim(total: Floats, frames: int) -> Floats:
     """Cut what rings before the first and after the last frame."""
     front = (TRANSFORM - HOP) // 2
     return total[front : front + frames * HOP]

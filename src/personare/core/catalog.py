@@ -1,16 +1,26 @@
-"""One visible table per family of methods: a name, where its code lives, and how it is made from parameters."""
+"""One visible table per family of methods: a name, where its code lives, and how it is made from parameters.
+
+A method joins in one of four ways: it is built in, an installed package names it under the entry point
+``personare.<kind>s``, a program registers it (``Catalog.register``), or it is named by where it lies, ``module:Class``.
+What a program has registered is one table for all kinds, which engines pass on to their workers.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from personare.core.config import from_mapping
 from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
+
+_REGISTERED: dict[tuple[str, str], type] = {}  # (kind, name) -> class
 
 
 @dataclass(frozen=True)
@@ -21,32 +31,118 @@ class Catalog:
     ----------
     kind : the word used in messages, e.g. ``"anonymizer"``; plug-ins join the entry point ``personare.<kind>s``.
     builtin : name -> ``"module:Class"``, imported only when asked for.
+    needs : what every class must define: name of the method -> how it is called, for messages.
     """
 
     kind: str
     builtin: Mapping[str, str] = field(repr=False)
+    needs: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def registered(self) -> dict[str, type]:
+        """What this program has registered, by name."""
+        return {name: cls for (kind, name), cls in _REGISTERED.items() if kind == self.kind}
 
     def names(self) -> list[str]:
-        """List every name, built in or from a plug-in."""
-        return sorted({*self.builtin, *self._plugins()})
+        """List every name: built in, from a plug-in, or registered by this program."""
+        return sorted({*self.builtin, *self._plugins(), *self.registered})
 
     def load(self, name: str) -> type:
-        """Import the class behind a name."""
+        """Import the class behind a name, or behind ``module:Class``."""
+        if name in self.registered:
+            return self.registered[name]
         target = self.builtin.get(name) or self._plugins().get(name)
-        if target is None:
+        if target is None and ":" not in name:
             raise UnknownNameError(f"no {self.kind} '{name}'; {did_you_mean(name, self.names())}")
+        target = target or name
+        label = f"{self.kind} '{name}'" + (f" ({target})" if target != name else "")
         module, _, attribute = target.partition(":")
-        try:
-            found = getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
-            raise ConfigError(f"{self.kind} '{name}' cannot be loaded from '{target}' ({error})") from error
-        if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
-            raise ConfigError(f"{self.kind} '{name}' ({target}) is not a dataclass")
-        return found
+        return self._checked(_attribute(_imported(module, label), attribute, label), label)
+
+    def register(self, name: str, cls: type) -> None:
+        """Make a class known by a name in this program and in its workers."""
+        if not name or ":" in name or name in self.builtin:
+            rule = "is built in" if name in self.builtin else "cannot be a name"
+            raise ConfigError(f"{self.kind} '{name}' {rule}; register it under another name")
+        _REGISTERED[self.kind, name] = self._checked(cls, f"{self.kind} '{name}'")
+
+    def forget(self, name: str) -> None:
+        """Take a registered class out again."""
+        _REGISTERED.pop((self.kind, name), None)
 
     def make(self, name: str, /, **parameters: Any) -> Any:
         """Make the method with these parameters; unknown names and wrong types are errors with a suggestion."""
-        return from_mapping(self.load(name), parameters, where=name, noun="parameter")
+        cls = self.load(name)
+        renamed: Mapping[str, str] = getattr(cls, "RENAMED", {})
+        for old in parameters.keys() & renamed.keys():
+            raise ConfigError(f"{name}: the parameter '{old}' is called '{renamed[old]}' now; write {renamed[old]}")
+        try:
+            return from_mapping(cls, parameters, where=name, noun="parameter")
+        except NameError as error:  # annotations are read when a method is made
+            raise ConfigError(
+                f"{self.kind} '{name}': the type of a parameter is not imported ({error}); import it at the top"
+            ) from None
+
+    def name_of(self, cls: type) -> str:
+        """Give the name by which a class can be loaded: its own in this catalog, else ``module:Class``."""
+        for name, known in self.registered.items():
+            if known is cls:
+                return name
+        place = f"{cls.__module__}:{cls.__qualname__}"
+        targets = {**self._plugins(), **self.builtin}
+        return next((name for name, target in targets.items() if target == place), place)
+
+    def _checked(self, cls: object, label: str) -> type:
+        if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+            raise ConfigError(f"{label} is not a dataclass; write @dataclass(frozen=True) before a class")
+        for method, call in self.needs.items():
+            if not any(method in vars(base) for base in cls.__mro__):
+                raise ConfigError(f"{label} has no {method}; give it {call}")
+        return cls
 
     def _plugins(self) -> dict[str, str]:
         return {point.name: point.value for point in metadata.entry_points(group=f"personare.{self.kind}s")}
+
+
+def allow_modules_in(folder: Path) -> None:
+    """Let ``module:Class`` name a file of this folder; for names a user has typed, never for names read from data."""
+    place = str(folder.resolve())
+    if place not in sys.path:
+        sys.path.append(place)  # last, so that nothing that is installed can be hidden by it
+        importlib.invalidate_caches()
+
+
+def registrations() -> dict[tuple[str, str], type]:
+    """Give everything this program has registered, for its workers; what cannot be sent to them is refused."""
+    for (kind, name), cls in _REGISTERED.items():
+        lost = cls.__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__")
+        if lost or "<locals>" in cls.__qualname__:
+            where = "a notebook" if lost else "a function"
+            rule = f"{kind} '{name}': its class is written in {where}, where other processes cannot find it"
+            raise ConfigError(f"{rule}; put it into a file and import it, or work in one process (jobs=1)")
+    return dict(_REGISTERED)
+
+
+def register_all(given: Mapping[tuple[str, str], type]) -> None:
+    """Know in a worker what the program has registered that started it."""
+    _REGISTERED.update(given)
+
+
+def _imported(module: str, label: str) -> ModuleType:
+    """Import a module; any failure is one line."""
+    try:
+        return importlib.import_module(module)
+    except Exception as error:  # whatever a module of the user's own does while it is imported
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise ConfigError(
+            f"{label}: module '{module}' cannot be imported ({reason}); install it, or name its folder in PYTHONPATH"
+        ) from error
+
+
+def _attribute(module: ModuleType, name: str, label: str) -> object:
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        classes = [known for known, value in vars(module).items() if isinstance(value, type)]
+        hint = did_you_mean(name, classes)
+        raise ConfigError(f"{label}: module '{module.__name__}' has no class '{name}'; {hint}") from None

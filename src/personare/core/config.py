@@ -78,7 +78,7 @@ def from_mapping(cls: type[T], mapping: Mapping[Any, Any], *, where: str, noun: 
         if name in renamed:
             raise ConfigError(f"{where}: the {noun} '{name}' is called '{renamed[name]}' now; write that")
         if name not in fields:
-            raise ConfigError(f"{where} has no {noun} '{name}'; {did_you_mean(str(name), fields)}")
+            raise ConfigError(unknown_key(cls, name, where=where, noun=noun))
     missing = [
         f.name
         for f in fields.values()
@@ -91,6 +91,14 @@ def from_mapping(cls: type[T], mapping: Mapping[Any, Any], *, where: str, noun: 
         return cls(**values)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
+
+
+def unknown_key(cls: type, name: Any, *, where: str, noun: str = "key") -> str:
+    """Say that a dataclass has no such field; one that was renamed (``RENAMED`` of the class) is told its new name."""
+    renamed: Mapping[str, str] = getattr(cls, "RENAMED", {})
+    if name in renamed:
+        return f"{where}: the {noun} '{name}' is called '{renamed[name]}' now"
+    return f"{where} has no {noun} '{name}'; {did_you_mean(str(name), [f.name for f in dataclasses.fields(cls)])}"
 
 
 def coerce(value: Any, hint: Any, *, where: str) -> Any:

@@ -26,6 +26,14 @@ class ConfigError(PersonareError):
     """A configuration with an unknown key, a wrong type or an impossible value."""
 
 
+class StudyError(ConfigError):
+    """A study that cannot run; ``problems`` are all reasons, one line each."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems))
+
+
 class UnknownNameError(ConfigError):
     """A method, metric or model that does not exist."""
 
@@ -34,7 +42,7 @@ class WeightsError(PersonareError):
     """A model file that is missing or is not the file it should be."""
 
 
-class TargetError(PersonareError):
+class OutputError(PersonareError):
     """An output place that cannot be used."""
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from personare.core.text import interval_text, number_text
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -19,7 +21,7 @@ class Estimate:
     n : how many independent things it rests on (speakers, trials, words; the card says which).
 
     >>> print(Estimate(0.25, 0.125, 0.5, 20))
-    0.25 [0.125, 0.5] (n=20)
+    0.250 [0.125, 0.500] (n=20)
     """
 
     value: float
@@ -27,14 +29,30 @@ class Estimate:
     high: float
     n: int
 
+    def to_dict(self) -> dict[str, float | int]:
+        """Give the four numbers by name.
+
+        >>> Estimate(0.25, 0.125, 0.5, 20).to_dict()
+        {'value': 0.25, 'low': 0.125, 'high': 0.5, 'n': 20}
+        """
+        return asdict(self)
+
     def __post_init__(self) -> None:
         if self.n < 0:
             raise ValueError(f"an estimate rests on n >= 0 things, not {self.n}")
         if not math.isnan(self.low) and not math.isnan(self.high) and self.low > self.high:
             raise ValueError(f"interval is upside down: [{self.low}, {self.high}]")
 
+    def text(self, unit: str = "") -> str:
+        """Write value and interval as every table and page does.
+
+        >>> Estimate(0.25, 0.125, 0.5, 20).text("%")
+        '25.0 % [12.5, 50.0]'
+        """
+        return interval_text(self.value, self.low, self.high, unit)
+
     def __str__(self) -> str:
-        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] (n={self.n})"
+        return f"{self.text()} (n={self.n})"
 
 
 @dataclass(frozen=True)
@@ -85,6 +103,31 @@ class Finding:
         if level is None or math.isnan(self.estimate.low) or math.isnan(self.estimate.high):
             return None
         return not self.estimate.low <= level <= self.estimate.high
+
+    @property
+    def text(self) -> str:
+        """Value and interval in the metric's unit, e.g. ``12.3 % [9.8, 15.1]``."""
+        return self.estimate.text(self.metric.unit)
+
+    @property
+    def value_text(self) -> str:
+        """The value alone, in the metric's unit."""
+        return number_text(self.estimate.value, self.metric.unit)
+
+    @property
+    def chance_text(self) -> str:
+        """The guesser's value in the metric's unit; a dash where there is none."""
+        return number_text(self.chance_level, self.metric.unit)
+
+    def __str__(self) -> str:
+        """Name the metric, its value with interval, and the chance level.
+
+        >>> card = MetricCard("eer", "EER (ROCCH)", "higher", (0, 0.5), 0.5, "", unit="%")
+        >>> print(Finding(card, Estimate(0.123, 0.098, 0.151, 20), chance=0.46))
+        EER (ROCCH): 12.3 % [9.8, 15.1], chance 46.0 %
+        """
+        chance = "" if self.chance_level is None else f", chance {self.chance_text}"
+        return f"{self.metric.title}: {self.text}{chance}"
 
     def as_row(self) -> dict[str, Any]:
         """Flatten to one row for JSON or a table; NaN becomes None."""

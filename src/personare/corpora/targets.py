@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from personare.core.errors import TargetError
+from personare.core.errors import OutputError
 
 
 def refuse_full(folder: Path) -> None:
@@ -12,6 +12,6 @@ def refuse_full(folder: Path) -> None:
     try:
         full = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     except OSError as error:
-        raise TargetError(f"{folder}: cannot be used ({error.strerror})") from None
+        raise OutputError(f"{folder}: cannot be used ({error.strerror})") from None
     if full:
-        raise TargetError(f"{folder}: exists and is not an empty folder; name a new one")
+        raise OutputError(f"{folder}: exists and is not an empty folder; name a new one")

@@ -1,8 +1,8 @@
-"""What is said, without who says it: the encoder of a speech recognizer, its habits of the utterance taken out.
+"""Content: what is said, without who says it, by the encoder of a speech recognizer, normalized over the utterance.
 
 The encoder of Moonshine tiny turns sound into 288 numbers every 24 ms from which a decoder could write the words. Each
-number is brought to mean 0 and spread 1 over the utterance, which takes out much of the voice (a speaker probe falls
-from 30 to 41 % EER).
+number is brought to mean 0 and standard deviation 1 over the utterance, which removes much of the speaker (the EER of a
+speaker probe rises from 30 to 41 %).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 ENCODERS = {"moonshine": "personare.encoders.content:moonshine_content"}
-_LEAST = 1600  # samples: the encoder's own front end needs some frames
-_SPREAD_FLOOR = 1e-3
+_SHORTEST = 1600  # samples: the encoder's own front end needs some frames
+_SD_FLOOR = 1e-3
 
 
 def content_encoder(name: str) -> Callable[[Floats], Floats]:
@@ -39,17 +39,17 @@ def content_encoder(name: str) -> Callable[[Floats], Floats]:
 
 
 def moonshine_content(samples: Floats) -> Floats:
-    """Encode 16 kHz samples: [encoder frames, 288], each column with mean 0 and spread 1."""
-    padded = np.pad(samples, (0, max(0, _LEAST - len(samples)) + 2 * CONTENT_STEP))
+    """Encode 16 kHz samples: [encoder frames, 288], each column with mean 0 and standard deviation 1."""
+    padded = np.pad(samples, (0, max(0, _SHORTEST - len(samples)) + 2 * CONTENT_STEP))
     mask = np.ones((1, len(padded)), np.int64)
     frames = _encoder().run(None, {"input_values": padded[None], "attention_mask": mask})[0][0]
-    return normalised(frames)
+    return normalize(frames)
 
 
-def normalised(frames: Floats) -> Floats:
-    """Bring each column to mean 0 and spread 1 over the utterance."""
+def normalize(frames: Floats) -> Floats:
+    """Bring each column to mean 0 and standard deviation 1 over the utterance."""
     centred = frames - frames.mean(axis=0)
-    scaled: Floats = centred / np.maximum(centred.std(axis=0), _SPREAD_FLOOR)
+    scaled: Floats = centred / np.maximum(centred.std(axis=0), _SD_FLOOR)
     return scaled.astype(np.float32).reshape(-1, WIDTH)
 
 

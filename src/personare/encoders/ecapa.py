@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Ecapa:
     ----------
     threads : processor threads of one call; more processes are faster than more threads.
     """
+
+    paper: ClassVar[str] = "Desplanques et al., ECAPA-TDNN, 2020"
 
     threads: int = 1
 

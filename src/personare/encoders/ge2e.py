@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class Ge2e:
     ----------
     threads : processor threads of one call; more processes are faster than more threads.
     """
+
+    paper: ClassVar[str] = "Wan et al., Generalized end-to-end loss for speaker verification, 2018"
 
     threads: int = 1
 

@@ -1,4 +1,4 @@
-"""Short-time power spectra and mel bands at 16 kHz, for ears that compute their own numbers."""
+"""Short-time power spectra and mel bands at 16 kHz, for listeners that compute their own numbers."""
 
 from __future__ import annotations
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from personare.engine.local import Pool, Serial
+from personare.engine.local import ProcessPool, Serial
 from personare.engine.result import Engine, Result, shard_of
 
-__all__ = ["ENGINES", "Engine", "Pool", "Result", "Serial", "engine_for", "engine_named", "shard_of"]
+__all__ = ["ENGINES", "Engine", "ProcessPool", "Result", "Serial", "engine_for", "engine_named", "shard_of"]
 
 ENGINES = ("local", "ray")
 
 
 def engine_for(jobs: int) -> Engine:
     """Choose where work runs: this process for one job, a pool of processes for more."""
-    return Serial() if jobs == 1 else Pool(jobs)
+    return Serial() if jobs == 1 else ProcessPool(jobs)
 
 
 def engine_named(name: str, jobs: int) -> Engine:

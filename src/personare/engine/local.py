@@ -8,17 +8,23 @@ reading or presses Ctrl-C.
 from __future__ import annotations
 
 import contextlib
+import io
 import multiprocessing
 import multiprocessing.connection
 import os
+import pickle
 import signal
+import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
 
+from personare.core.catalog import register_all, registrations
 from personare.core.errors import ConfigError
 from personare.engine.result import Item, Result, Value, line_of
 
@@ -49,7 +55,7 @@ class Serial:
 
 
 @dataclass(frozen=True)
-class Pool:
+class ProcessPool:
     """``jobs`` processes on this machine, one thread each."""
 
     jobs: int
@@ -62,8 +68,11 @@ class Pool:
         self, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool = True
     ) -> Iterator[Result[Item, Value]]:
         """Yield one Result per item; ``work`` and the items must be picklable."""
+        _check_importable(work)
+        known = registrations()
         with _one_thread_each():
-            pool = ProcessPoolExecutor(self.jobs, multiprocessing.get_context("spawn"), initializer=_in_worker)
+            context = multiprocessing.get_context("spawn")
+            pool = ProcessPoolExecutor(self.jobs, context, initializer=_in_worker, initargs=(known,))
             try:
                 yield from _stream(pool, work, items, ordered=ordered, in_flight=IN_FLIGHT_PER_WORKER * self.jobs)
             except BaseException:
@@ -71,6 +80,27 @@ class Pool:
                 raise
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _MainPickler(pickle.Pickler):
+    """Refuses functions and classes of ``__main__``."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """Look at every function and class on the way."""
+        if getattr(value, "__module__", "") == "__main__" and isinstance(value, type | FunctionType):
+            raise ConfigError(
+                f"'{value.__qualname__}' was typed at a prompt or in a notebook, where worker processes cannot find it;"
+                " put it into a file and import it from there, or work in one process (jobs 1)"
+            )
+        return NotImplemented
+
+
+def _check_importable(work: object) -> None:
+    """Refuse work whose code only this process knows; a script's own classes are found by importing it again."""
+    main = sys.modules["__main__"]
+    if getattr(main, "__file__", None) is None and getattr(main, "__spec__", None) is None:
+        with contextlib.suppress(pickle.PicklingError, TypeError, AttributeError):  # told with the item, as ever
+            _MainPickler(io.BytesIO()).dump(work)
 
 
 def _attempt(work: Callable[[Item], Value], index: int, item: Item) -> Result[Item, Value]:
@@ -128,8 +158,12 @@ def _outcome(future: Future[Result[Item, Value]], index: int, item: Item) -> Res
         return Result(index, item, None, line_of(error))
 
 
-def _in_worker() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers itself; and end when it is killed and cannot."""
+def _in_worker(known: Mapping[tuple[str, str], type]) -> None:
+    """Leave Ctrl-C to the parent, which ends its workers itself; and end when it is killed and cannot.
+
+    ``known`` are the methods that the parent has registered.
+    """
+    register_all(known)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -8,10 +8,11 @@ process. All machines must see the same files under the same paths.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from personare.core.catalog import register_all, registrations
 from personare.core.errors import ConfigError, MissingExtraError
 from personare.engine.local import IN_FLIGHT_PER_WORKER, THREAD_VARIABLES, _attempt
 from personare.engine.result import Item, Result, Value, line_of
@@ -37,7 +38,20 @@ class Ray:
         ray = _library()
         _join(ray, self.jobs)
         task = ray.remote(num_cpus=1, max_retries=1)(_attempt)
-        yield from _stream(ray, task, ray.put(work), items, ordered=ordered, limit=IN_FLIGHT_PER_WORKER * self.jobs)
+        sent = ray.put(_Sent(work, registrations()))
+        yield from _stream(ray, task, sent, items, ordered=ordered, limit=IN_FLIGHT_PER_WORKER * self.jobs)
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """The work, and the methods that the program has registered."""
+
+    work: Callable[[Any], Any]
+    known: Mapping[tuple[str, str], type]
+
+    def __call__(self, item: Any) -> Any:
+        register_all(self.known)
+        return self.work(item)
 
 
 def _library() -> Any:

@@ -1,18 +1,19 @@
-"""Friendly ears: what a machine still hears (words, pitch, quality, emotion, attributes).
+"""Machine listeners: what programs still observe in anonymized speech (words, pitch, quality, affect).
 
-A listener hears one sound at a time; a comparison hears an original beside its anonymized version.
+``BUILTIN`` is the one table of listeners. A listener of your own is a frozen dataclass that extends
+``personare.core.protocols.Listener``; it joins by the entry point ``personare.listeners`` or is named ``module:Class``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
 
 from personare.core.catalog import Catalog
+from personare.core.errors import ConfigError
 from personare.core.protocols import Listener
-
-if TYPE_CHECKING:
-    from personare.core.audio import Audio
 
 BUILTIN = {
     "moonshine": "personare.listeners.moonshine:Moonshine",
@@ -20,27 +21,14 @@ BUILTIN = {
     "ctc": "personare.listeners.ctc:Ctc",
     "pitch": "personare.listeners.pitch:WorldPitch",
     "pitch-swift": "personare.listeners.swift_pitch:SwiftPitch",
-    "dnsmos": "personare.listeners.dnsmos:Dnsmos",
-    "paralinguistics": "personare.listeners.paralinguistics:Paralinguistics",
-    "attributes": "personare.listeners.attributes:Attributes",
-    "affect": "personare.listeners.affect:Affect",
-}
-COMPARED = {
     "pesq": "personare.listeners.pesq:Pesq",
     "stoi": "personare.listeners.stoi:Stoi",
     "estoi": "personare.listeners.stoi:Estoi",
     "visqol": "personare.listeners.visqol:Visqol",
+    "dnsmos": "personare.listeners.dnsmos:Dnsmos",
+    "affect": "personare.listeners.affect:Affect",
 }
 LISTENERS = Catalog("listener", BUILTIN)
-COMPARISONS = Catalog("comparison", COMPARED)
-
-
-class Comparison(Protocol):
-    """A friendly ear with the original beside it: a batch of (original, anonymized) in, one number each out."""
-
-    def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> Sequence[float]:
-        """Compare."""
-        ...
 
 
 def listener(name: str, /, **parameters: Any) -> Listener:
@@ -48,12 +36,43 @@ def listener(name: str, /, **parameters: Any) -> Listener:
 
     ``ctc:my-recognizer`` is short for the listener ``ctc`` with ``folder="my-recognizer"``.
     """
-    name, colon, folder = name.partition(":")
-    if colon:
-        parameters = {"folder": folder, **parameters}
-    return cast(Listener, LISTENERS.make(name, **parameters))
+    name, given = named(name)
+    argument = listener_class(name).argument
+    if argument is not None and argument not in {**given, **parameters}:
+        raise ConfigError(f"listener '{name}' needs a {argument} of your own; write {name}:{argument.upper()}")
+    return cast(Listener, LISTENERS.make(name, **{**given, **parameters}))
 
 
-def comparison(name: str, /, **parameters: Any) -> Comparison:
-    """Make a comparison by name; unknown names and parameters are errors with a suggestion."""
-    return cast(Comparison, COMPARISONS.make(name, **parameters))
+def listener_class(name: str) -> type[Listener]:
+    """Import the class behind a name; what does not extend Listener is refused."""
+    found = LISTENERS.load(name)
+    if Listener not in found.__mro__:
+        raise ConfigError(f"listener '{name}': {found.__name__} must extend personare.core.protocols.Listener")
+    return found
+
+
+def named(name: str) -> tuple[str, dict[str, Any]]:
+    """Take ``name:VALUE`` apart into the name in the table and the parameter that VALUE is.
+
+    >>> named("ctc:my-recognizer"), named("pesq"), named("my_module:MyListener")
+    (('ctc', {'folder': 'my-recognizer'}), ('pesq', {}), ('my_module:MyListener', {}))
+    """
+    head, colon, value = name.partition(":")
+    if not colon or head not in LISTENERS.names():
+        return name, {}
+    argument = listener_class(head).argument
+    if argument is None:
+        raise ConfigError(f"listener '{head}' takes nothing after a colon, not '{value}'; write {head}")
+    return head, {argument: value}
+
+
+def located(name: str, parameters: Mapping[str, Any], folder: Path) -> tuple[str, dict[str, Any]]:
+    """Give the name in the table and all parameters; relative paths among them are taken from ``folder``."""
+    name, given = named(name)
+    hints = typing.get_type_hints(listener_class(name))
+    found = {**given, **parameters}
+    for key, value in found.items():
+        is_path = hints.get(key) is Path or Path in typing.get_args(hints.get(key))
+        if is_path and isinstance(value, str | Path):
+            found[key] = str((folder / Path(value).expanduser()).resolve())
+    return name, found

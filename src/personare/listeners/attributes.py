@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class Attributes:
     ----------
     folder : where ``gender.json`` and ``age_group.json`` lie; the shipped ones if None.
     """
+
+    paper: ClassVar[str] = ""
 
     folder: Path | None = None
 

@@ -1,7 +1,7 @@
 """A recognizer of one's own, small enough for a CPU: trained on original or on anonymized speech with the same recipe.
 
-ASR_eval^anon of [tomashenko2022voiceprivacy, sec. 4.1.4]: an ear that has learnt from anonymized speech may hear it
-better than one that has not. Letters, not words, are its units: report its character error rate and say so.
+ASR_eval^anon of [tomashenko2022voiceprivacy, sec. 4.1.4]: a recognizer that has learnt from anonymized speech may
+get more of it right than one that has not. Letters, not words, are its units: its character error rate is reported.
 Deviations: the challenge's recognizer is a TDNN with a language model; this one has no language model at all.
 """
 
@@ -12,15 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.config import from_mapping
 from personare.core.errors import WeightsError
+from personare.core.requirements import Requirements
 from personare.core.weights import file_sha256
 from personare.listeners.windows import is_silent, windows_at_quiet_points
+from personare.listeners.words import Recognizer
 from personare.training import checkpoints
 from personare.training.recognizer.features import RATE_HZ, features, letters_of
 from personare.training.recognizer.network import RecognizerShape, network
@@ -34,17 +36,28 @@ SHORTEST_S = 0.1
 
 
 @dataclass(frozen=True)
-class Ctc:
-    """Hear letters: a batch of Audio in, one transcript each out ("" for silence), by a recognizer of one's own.
+class Ctc(Recognizer):
+    """Recognize letters: a batch of Audio in, one transcript each out ("" for silence), by a recognizer of one's own.
 
     Parameters
     ----------
     folder : what ``train_recognizer`` wrote.
     window_s : longer speech is cut at quiet points.
+    normalizer : how texts are made comparable before letters are counted.
     """
+
+    paper: ClassVar[str] = (
+        "Graves et al., Connectionist temporal classification, 2006; "
+        "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 4.1.4"
+    )
+    gives: ClassVar[tuple[str, ...]] = ("cer",)
+    argument: ClassVar[str | None] = "folder"
+    trainable: ClassVar[bool] = True
+    requires = Requirements("the listener 'ctc'", {"jiwer": "asr"})
 
     folder: Path
     window_s: float = 20.0
+    normalizer: str = "letters"
 
     @property
     def fingerprint(self) -> str:
@@ -56,6 +69,7 @@ class Ctc:
 
     def check(self) -> None:
         """Say now what is missing, not once for each utterance."""
+        super().check()
         torch_for("the listener 'ctc'")
         _trained(self.folder, _stamp(self.folder))
 
@@ -64,15 +78,15 @@ class Ctc:
         return [" ".join("".join(self._windows(resample(audio, RATE_HZ))).split()) for audio in batch]
 
     def _windows(self, audio: Audio) -> list[str]:
-        heard = []
+        texts = []
         for window in windows_at_quiet_points(audio, longest_s=self.window_s):
             if window.duration_s < SHORTEST_S or is_silent(window):
                 continue
-            heard.append(hear(self.folder, features(window)) + " ")
-        return heard
+            texts.append(transcribe(self.folder, features(window)) + " ")
+        return texts
 
 
-def hear(folder: Path, bands: NDArray[np.float32]) -> str:
+def transcribe(folder: Path, bands: NDArray[np.float32]) -> str:
     """Transcribe float32 [frames, bands] with the best network of a folder."""
     torch = torch_for("the listener 'ctc'")
     with torch.no_grad():
@@ -81,7 +95,7 @@ def hear(folder: Path, bands: NDArray[np.float32]) -> str:
 
 
 def _stamp(folder: Path) -> int:
-    """Tell one state of a folder from a later one, so that a training that went on is heard anew."""
+    """Tell one state of a folder from a later one, so that a training that went on is read anew."""
     place = folder / checkpoints.BEST
     return place.stat().st_mtime_ns if place.is_file() else 0
 

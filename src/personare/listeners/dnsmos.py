@@ -1,6 +1,6 @@
 """DNSMOS P.835: what a listener would say of the speech, the background and the whole, with no original at hand.
 
-A small network that hears 9.01 s of sound, moved on second by second; shorter sound is repeated.     [reddy2022dnsmos]
+A small network that takes 9.01 s of sound, moved on second by second; shorter sound is repeated.     [reddy2022dnsmos]
 Scores from 1 to 5. The network files come with the package speechmos (extra ``quality``) and run by onnxruntime alone:
 the package's own code, which needs librosa, is not imported.
 """
@@ -8,23 +8,27 @@ the package's own code, which needs librosa, is not imported.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, MissingExtraError
+from personare.core.observations import SIDES, Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
+from personare.core.protocols import Listener
+from personare.core.requirements import Requirements
 from personare.core.sessions import open_session
+from personare.listeners.means import MeanOf, mean_findings
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RATE_HZ = 16_000
-HEARD_S = 9.01
+PIECE_S = 9.01
 SHORTEST_S = 0.1
 # from the raw outputs to opinion scores: quadratics fitted by the authors on their listening tests
 _SPEECH = (-0.08397278, 1.22083953, 0.0052439)
@@ -41,14 +45,22 @@ class Opinion:
     overall: float
 
 
+SCORES = {"dnsmos": "overall", "dnsmos_speech": "speech", "dnsmos_background": "background"}
+MEANS = tuple(MeanOf(metric, part, side, {"speech": side}) for side in SIDES for metric, part in SCORES.items())
+
+
 @dataclass(frozen=True)
-class Dnsmos:
+class Dnsmos(Listener):
     """Judge quality without a reference: a batch of Audio in, one Opinion each out.
 
     Parameters
     ----------
     threads : processor threads the model may use.
     """
+
+    paper: ClassVar[str] = "Reddy et al., DNSMOS P.835, 2022"
+    gives: ClassVar[tuple[str, ...]] = tuple(SCORES)
+    requires = Requirements("the listener 'dnsmos'", {"speechmos": "quality"})
 
     threads: int = 1
 
@@ -65,6 +77,14 @@ class Dnsmos:
         """Judge each Audio, resampled to 16 kHz; silence and clips under 0.1 s are refused."""
         return [self._one(resample(audio, RATE_HZ)) for audio in batch]
 
+    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
+        """Judge each stimulus."""
+        return [Observation(values=asdict(opinion)) for opinion in self([stimulus.audio for stimulus in batch])]
+
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Average the three scores on both sides."""
+        return UtilitySummary(mean_findings(rows, context, MEANS))
+
     def _one(self, audio: Audio) -> Opinion:
         if audio.duration_s < SHORTEST_S or is_silent(audio):
             raise AudioError(f"DNSMOS needs {SHORTEST_S:g} s of sound; this is silent or shorter")
@@ -78,11 +98,11 @@ class Dnsmos:
 
 def _pieces(samples: NDArray[np.float32]) -> list[NDArray[np.float32]]:
     """Cut 9.01 s pieces, a second apart; shorter sound is doubled until it is long enough."""
-    size = int(HEARD_S * RATE_HZ)
+    size = int(PIECE_S * RATE_HZ)
     samples = np.clip(samples, -1.0, 1.0)
     while len(samples) < size:
         samples = np.concatenate([samples, samples])
-    count = int(len(samples) // RATE_HZ - HEARD_S) + 1
+    count = int(len(samples) // RATE_HZ - PIECE_S) + 1
     return [samples[i * RATE_HZ : i * RATE_HZ + size] for i in range(max(1, count))]
 
 

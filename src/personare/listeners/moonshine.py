@@ -1,8 +1,8 @@
-"""The default ear for words: Moonshine tiny (English), run by onnxruntime on a CPU, offline.
+"""The default recognizer of words: Moonshine tiny (English), run by onnxruntime on a CPU, offline.
 
 An encoder turns 16 kHz samples into frames of 24 ms; a decoder writes one word piece after the other (the likeliest
 each time), until it says it is done or has written more than anybody could have said in that time. A batch is written
-down several utterances at a time, and each is heard as if it were alone (``moonshine_decoding``).
+down several utterances at a time, and each is recognized as if it were alone (``moonshine_decoding``).
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import WeightsError
+from personare.core.requirements import Requirements
 from personare.core.weights import files_of
 from personare.listeners.moonshine_decoding import END, decode
 from personare.listeners.windows import is_silent, windows_at_quiet_points
+from personare.listeners.words import Recognizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +33,8 @@ _FIRST_SPECIAL = 32_000  # the vocabulary's last 768 entries are marks, not text
 
 
 @dataclass(frozen=True)
-class Moonshine:
-    """Hear words: a batch of Audio in, one transcript each out ("" for silence).
+class Moonshine(Recognizer):
+    """Recognize words: a batch of Audio in, one transcript each out ("" for silence).
 
     Parameters
     ----------
@@ -40,13 +42,20 @@ class Moonshine:
     window_s : longer speech is cut at quiet points into windows of at most this many seconds.
     rows : how many windows are written down together; changes the speed, not the words.
     threads : processor threads the model may use.
+    normalizer : how texts are made comparable before words are counted.
     """
+
+    paper: ClassVar[str] = (
+        "Jeffries et al., Moonshine: speech recognition for live transcription and voice commands, 2024"
+    )
+    requires = Requirements("the listener 'moonshine'", {"jiwer": "asr"}, models=("moonshine",))
 
     tokens_per_s: float = 6.5
     spare_tokens: int = 8
     window_s: float = 24.0
     rows: int = 8
     threads: int = 1
+    normalizer: str = "whisper-english"
 
     def __post_init__(self) -> None:
         if not (self.tokens_per_s > 0 and self.spare_tokens >= 0 and self.window_s >= 1):

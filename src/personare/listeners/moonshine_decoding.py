@@ -1,9 +1,9 @@
 """From sound to word pieces with Moonshine: utterances of about the same length are written down together.
 
-The encoder hears one utterance at a time (its 8-bit rounding has a scale per input, so padding would change words), and
+The encoder takes one utterance at a time (its 8-bit rounding has a scale per input, so padding would change words), and
 so does the decoder's first step. All further steps, where most of the time goes, are taken by several utterances
 together, each rounded by itself (``moonshine_step``). The encoder's frames are padded to the next multiple of 64 and
-masked, which depends on the utterance alone: what is heard is the same in any company and any order.
+masked, which depends on the utterance alone: its words are the same in any batch and any order.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _padded(frames: int) -> int:
 
 
 def _begin(sound: Samples, networks: Networks) -> Begun:
-    """Hear one sound and take the first step with the shipped networks."""
+    """Encode one sound and take the first step with the shipped networks."""
     mask = np.ones((1, len(sound)), np.int64)  # in samples for the decoder too, which thins it out itself
     states = networks.encoder.run(None, {"input_values": sound[None], "attention_mask": mask})[0]
     nothing = np.zeros((1, _HEADS, 0, _HEAD_WIDTH), np.float32)

@@ -2,7 +2,7 @@
 
 The shipped decoder has 8-bit weights and rounds what it multiplies them with to 8 bits too, by one scale for the whole
 input (x = s (q - z), q in 0..255). With several utterances in one input the loudest would set the scale of all, and
-words would depend on the company they are heard in. Here the part of the network that continues a sentence (the branch
+words would depend on what else is in the batch. Here the part of the network that continues a sentence (the branch
 with memory) is taken out and each of its products A W is written with one scale s_r and zero z_r for each row r of A:
 
     (A W)_rj = s_r s_W ( sum_k q_rk (W_kj - z_W) - z_r sum_k (W_kj - z_W) )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -43,7 +43,9 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Paralinguistics:
-    """Hear how something is said: a batch of Audio in, one row of numbers each out, named by ``NAMES``."""
+    """Measure how something is said: a batch of Audio in, one row of numbers each out, named by ``NAMES``."""
+
+    paper: ClassVar[str] = "in the spirit of Eyben et al., The Geneva minimalistic acoustic parameter set, 2016"
 
     fingerprint = "paralinguistics-1"
 

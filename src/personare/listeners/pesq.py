@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
-from personare.listeners.pairs import matched
+from personare.core.requirements import Requirements
+from personare.listeners.pairs import PairScore, matched
 
 RATE_HZ = 16_000
 SHORTEST_S = 0.25
 
 
 @dataclass(frozen=True)
-class Pesq:
+class Pesq(PairScore):
     """Judge quality: a batch of (original, anonymized) in, one number each out; what PESQ cannot judge is an error."""
 
+    paper: ClassVar[str] = "ITU-T Recommendation P.862.2, 2007"
+    gives: ClassVar[tuple[str, ...]] = ("pesq",)
+    requires = Requirements("the listener 'pesq'", {"pesq": "quality"})
     fingerprint = "pesq-wb"
 
     def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> list[float]:
@@ -31,7 +36,7 @@ class Pesq:
         try:
             import pesq
         except ImportError:
-            raise MissingExtraError("quality", "the measure 'pesq'") from None
+            raise MissingExtraError("quality", "the listener 'pesq'") from None
         reference, degraded = matched(original, anonymized, rate_hz=RATE_HZ, shortest_s=SHORTEST_S)
         try:
             return float(pesq.pesq(RATE_HZ, reference, degraded, "wb"))

@@ -6,21 +6,35 @@ and costs about thirty times as much. [morise2016world]
 
 from __future__ import annotations
 
+import math
 import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from personare.core.audio import Audio
 from personare.core.errors import MissingExtraError
+from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
+from personare.core.protocols import Listener
+from personare.core.requirements import Requirements
+from personare.listeners.means import MeanOf, mean_findings
 from personare.listeners.windows import is_silent
+from personare.metrics.utility.pitch import f0_spearman, pitch_correlation
+from personare.metrics.utility.voicing import voicing_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHORTEST_S = 0.05  # two periods of the lowest voice
+MEANS = (
+    MeanOf("f0_spearman", "f0_spearman"),
+    MeanOf("pitch_correlation", "pitch_correlation_voiced", conditions={"frames": "voiced"}),
+    MeanOf("pitch_correlation", "pitch_correlation_all", conditions={"frames": "all"}),
+    MeanOf("voicing_error", "voicing_error"),
+)
 
 
 def frame_count(audio: Audio, step_s: float) -> int:
@@ -28,9 +42,43 @@ def frame_count(audio: Audio, step_s: float) -> int:
     return int(audio.duration_s / step_s + 1e-9) + 1
 
 
+def compare_tracks(original_hz: NDArray[np.float64], anonymized_hz: NDArray[np.float64]) -> Observation:
+    """Compare two tracks of one utterance, each in Hz per frame, 0 where unvoiced."""
+    values = {
+        "f0_spearman": f0_spearman(original_hz, anonymized_hz),
+        "pitch_correlation_voiced": pitch_correlation(original_hz, anonymized_hz, frames="voiced"),
+        "pitch_correlation_all": pitch_correlation(original_hz, anonymized_hz, frames="all"),
+        "voicing_error": voicing_error(original_hz, anonymized_hz),
+    }
+    return Observation(
+        values={name: value for name, value in values.items() if not math.isnan(value)},
+        missing={name: "nothing to correlate" for name, value in values.items() if math.isnan(value)},
+    )
+
+
+class PitchTracker(Listener):
+    """A listener for pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced."""
+
+    gives: ClassVar[tuple[str, ...]] = ("f0_spearman", "pitch_correlation", "voicing_error")
+    compares: ClassVar[bool] = True
+
+    @abstractmethod
+    def __call__(self, batch: Sequence[Audio]) -> list[NDArray[np.float64]]:
+        """Follow the pitch of each Audio: float64 [frames]."""
+        ...
+
+    def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
+        """Compare the pitch of each sound with its original's."""
+        return [compare_tracks(*self(stimulus.pair)) for stimulus in batch]
+
+    def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
+        """Average the correlations and the voicing error."""
+        return UtilitySummary(mean_findings(rows, context, MEANS))
+
+
 @dataclass(frozen=True)
-class WorldPitch:
-    """Hear pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
+class WorldPitch(PitchTracker):
+    """Track pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
 
     Parameters
     ----------
@@ -38,6 +86,9 @@ class WorldPitch:
     lowest_hz, highest_hz : range of pitch that is looked for (75 to 500 Hz is VoicePrivacy's); sound below it is cut.
     step_s : time from frame to frame; frame i lies at i * step_s, whatever the sample rate.
     """
+
+    paper: ClassVar[str] = "Morise et al., WORLD, 2016"
+    requires = Requirements("the listener 'pitch'", {"pyworld": "pitch"})
 
     method: Literal["dio", "harvest"] = "dio"
     lowest_hz: float = 75.0

@@ -10,25 +10,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
-from personare.listeners.pairs import matched
+from personare.core.requirements import Requirements
+from personare.listeners.pairs import PairScore, matched
 
 RATE_HZ = 10_000  # what the definition is written for
 SHORTEST_S = 0.4
 
 
 @dataclass(frozen=True)
-class Stoi:
+class Stoi(PairScore):
     """Judge intelligibility: a batch of (original, anonymized) in, one number each out."""
 
-    extended: bool = False
-
-    @property
-    def fingerprint(self) -> str:
-        """Name the measure, for caches."""
-        return "estoi" if self.extended else "stoi"
+    paper: ClassVar[str] = (
+        "Taal et al., An algorithm for intelligibility prediction of time-frequency weighted noisy speech, 2011"
+    )
+    gives: ClassVar[tuple[str, ...]] = ("stoi",)
+    extended: ClassVar[bool] = False
+    requires = Requirements("the listener 'stoi'", {"pystoi": "quality"})
+    fingerprint = "stoi"
 
     def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> list[float]:
         """Compare each pair, resampled to 10 kHz."""
@@ -38,7 +41,7 @@ class Stoi:
         try:
             from pystoi import stoi
         except ImportError:
-            raise MissingExtraError("quality", "the measure 'stoi'") from None
+            raise MissingExtraError("quality", self.requires.needed_for) from None
         reference, degraded = matched(original, anonymized, rate_hz=RATE_HZ, shortest_s=SHORTEST_S)
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
@@ -52,4 +55,11 @@ class Stoi:
 class Estoi(Stoi):
     """STOI over bands as well."""
 
-    extended: bool = True
+    paper: ClassVar[str] = (
+        "Jensen, Taal, An algorithm for predicting the intelligibility of speech masked by modulated "
+        "noise maskers, 2016"
+    )
+    gives: ClassVar[tuple[str, ...]] = ("estoi",)
+    extended: ClassVar[bool] = True
+    requires = Requirements("the listener 'estoi'", {"pystoi": "quality"})
+    fingerprint = "estoi"

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
+from personare.core.requirements import Requirements
 from personare.encoders.swift import RATE_HZ, STEP_S, VOICED_FROM, swift_track
-from personare.listeners.pitch import SHORTEST_S, frame_count
+from personare.listeners.pitch import SHORTEST_S, PitchTracker, frame_count
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SwiftPitch:
-    """Hear pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
+class SwiftPitch(PitchTracker):
+    """Track pitch: a batch of Audio in, one track each out: Hz per frame, 0 where unvoiced.
 
     Parameters
     ----------
@@ -31,6 +32,9 @@ class SwiftPitch:
     step_s : time from frame to frame; the model's own frames lie 16 ms apart, the nearest one is taken.
     threads : processor threads the model may use.
     """
+
+    paper: ClassVar[str] = "Nieradzik, SwiftF0: fast and accurate monophonic pitch detection, 2025"
+    requires = Requirements("the listener 'pitch-swift'", models=("swift-f0",))
 
     lowest_hz: float = 75.0
     highest_hz: float = 500.0

@@ -9,22 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError, MissingExtraError
-from personare.listeners.pairs import matched
+from personare.core.requirements import Requirements
+from personare.listeners.pairs import PairScore, matched
 
 RATE_HZ = 16_000
 SHORTEST_S = 1.0
 
 
 @dataclass(frozen=True)
-class Visqol:
+class Visqol(PairScore):
     """Judge quality: a batch of (original, anonymized) in, one opinion score each out."""
 
+    paper: ClassVar[str] = "Chinen et al., ViSQOL v3, 2020"
+    gives: ClassVar[tuple[str, ...]] = ("visqol",)
+    requires = Requirements("the listener 'visqol'", {"visqol": "quality"})
     fingerprint = "visqol-speech-polynomial"
 
     def __call__(self, batch: Sequence[tuple[Audio, Audio]]) -> list[float]:
@@ -46,7 +50,7 @@ def _judge() -> Any:
     try:
         from visqol import VisqolApi
     except ImportError:
-        raise MissingExtraError("quality", "the measure 'visqol'") from None
+        raise MissingExtraError("quality", "the listener 'visqol'") from None
     judge = VisqolApi()
     judge.create(mode="speech", use_lattice_model=False)
     return judge

@@ -1,4 +1,4 @@
-"""Cutting long speech at its quietest points, and telling silence from sound, for ears that hear a short time."""
+"""Cutting long speech at its quietest points, and telling silence from sound, for models that take a short time."""
 
 from __future__ import annotations
 

@@ -1,16 +1,57 @@
 """Pure numbers: privacy and utility, arrays in, Estimates out; no files, models or plots.
 
-``CARDS`` names every metric that can reach a report and where its card lives; ``card`` and ``cards`` import them only
-when asked for.
+``from personare import metrics`` gives every metric as one call: ``metrics.eer(target_scores, nontarget_scores)``.
+The functions are imported when they are first used. ``CARDS`` names every metric that can reach a report and where its
+card lives; ``card`` and ``cards`` import them only when asked for.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from personare.core.errors import MetricError, UnknownNameError, did_you_mean
 from personare.core.findings import MetricCard
+
+if TYPE_CHECKING:
+    from personare.metrics.intervals import wilson as wilson
+    from personare.metrics.scores import cllr as cllr
+    from personare.metrics.scores import d_ece as d_ece
+    from personare.metrics.scores import dsys as dsys
+    from personare.metrics.scores import eer as eer
+    from personare.metrics.scores import log10_l as log10_l
+    from personare.metrics.scores import min_cllr as min_cllr
+    from personare.metrics.scores import min_dcf as min_dcf
+    from personare.metrics.scores import zebra_tag as zebra_tag
+    from personare.metrics.utterances import ccc as ccc
+    from personare.metrics.utterances import cer as cer
+    from personare.metrics.utterances import f0_spearman as f0_spearman
+    from personare.metrics.utterances import pitch_correlation as pitch_correlation
+    from personare.metrics.utterances import uar as uar
+    from personare.metrics.utterances import voicing_error as voicing_error
+    from personare.metrics.utterances import wer as wer
+    from personare.metrics.voices import deid as deid
+    from personare.metrics.voices import g_vd as g_vd
+    from personare.metrics.voices import linkability as linkability
+    from personare.metrics.voices import population_linkability as population_linkability
+    from personare.metrics.voices import ranks as ranks
+    from personare.metrics.voices import singling_out as singling_out
+
+FUNCTIONS: Mapping[str, str] = {
+    "wilson": "personare.metrics.intervals",
+    **dict.fromkeys(
+        ("eer", "cllr", "min_cllr", "min_dcf", "d_ece", "log10_l", "zebra_tag", "dsys"), "personare.metrics.scores"
+    ),
+    **dict.fromkeys(
+        ("linkability", "population_linkability", "singling_out", "ranks", "deid", "g_vd"), "personare.metrics.voices"
+    ),
+    **dict.fromkeys(
+        ("wer", "cer", "ccc", "uar", "f0_spearman", "pitch_correlation", "voicing_error"),
+        "personare.metrics.utterances",
+    ),
+}
+"""Every metric as one call, and the file it lives in."""
 
 CARDS: Mapping[str, str] = {
     # detection: can the attacker tell "same speaker" from "another speaker"?
@@ -29,7 +70,7 @@ CARDS: Mapping[str, str] = {
     # voice similarity matrices
     "deid": "personare.metrics.privacy.similarity:CARD",
     "g_vd": "personare.metrics.privacy.similarity:GAIN_CARD",
-    # the legal criteria: can a recording be linked to a person, can a voice be isolated in a crowd?
+    # the legal criteria: can a recording be linked to a person, can a voice be isolated in a gallery?
     "linkability": "personare.metrics.privacy.linkability:CARD",
     "population_linkability": "personare.metrics.privacy.population:CARD",
     "singling_out": "personare.metrics.privacy.singling_out:CARD",
@@ -38,9 +79,9 @@ CARDS: Mapping[str, str] = {
     "rank_link_p1": "personare.metrics.privacy.ranks:LINK_CARD",
     "rank_single_p50": "personare.metrics.privacy.ranks:SINGLE_MEDIAN_CARD",
     "rank_single_p1": "personare.metrics.privacy.ranks:SINGLE_CARD",
-    # any attack with a success rate, against its control on strangers
+    # any attack with a success rate, against its control on other people
     "risk_over_control": "personare.metrics.privacy.control:CARD",
-    # utility: what is left of words, melody and feeling
+    # utility: what is left of words, pitch and emotion
     "wer": "personare.metrics.utility.wer:CARD",
     "cer": "personare.metrics.utility.wer:CHARACTER_CARD",
     "ccc": "personare.metrics.utility.concordance:CARD",
@@ -68,12 +109,22 @@ def card(name: str) -> MetricCard:
     if name not in CARDS:
         raise UnknownNameError(f"no metric '{name}'; {did_you_mean(name, CARDS)}")
     module, _, attribute = CARDS[name].partition(":")
-    found = getattr(importlib.import_module(module), attribute)
-    if not isinstance(found, MetricCard) or found.name != name:
+    metric_card = getattr(importlib.import_module(module), attribute)
+    if not isinstance(metric_card, MetricCard) or metric_card.name != name:
         raise MetricError(f"metric '{name}' ({CARDS[name]}) is not a card of that name")
-    return found
+    return metric_card
 
 
 def cards() -> list[MetricCard]:
     """Import every card, in the order of the table."""
     return [card(name) for name in CARDS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in FUNCTIONS:
+        return getattr(importlib.import_module(FUNCTIONS[name]), name)
+    raise AttributeError(f"module 'personare.metrics' has no attribute '{name}'; {did_you_mean(name, FUNCTIONS)}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*FUNCTIONS, *globals()])

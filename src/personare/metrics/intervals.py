@@ -36,8 +36,9 @@ FEWEST_VALID = 0.5
 def wilson(successes: float, n: int, *, level: float = LEVEL) -> Estimate:
     """Estimate a success rate with Wilson's score interval; ``successes`` may be an expectation, hence a fraction.
 
-    >>> print(wilson(8, 10))
-    0.8 [0.4902, 0.9433] (n=10)
+    >>> rate = wilson(8, 10)
+    >>> rate.value, round(rate.low, 4), round(rate.high, 4), rate.n
+    (0.8, 0.4902, 0.9433, 10)
     """
     _check_level(level)
     if n < 1:
@@ -75,8 +76,9 @@ def speaker_bootstrap(
 
     >>> heights = np.array([1.5, 1.6, 1.7, 1.8])
     >>> mean = lambda drawn: drawn @ heights / drawn.sum(axis=1)
-    >>> print(speaker_bootstrap(mean, speakers=4, rng=np.random.default_rng(1)))
-    1.65 [1.55, 1.751] (n=4)
+    >>> estimate = speaker_bootstrap(mean, speakers=4, rng=np.random.default_rng(1))
+    >>> round(estimate.value, 2), round(estimate.low, 2), round(estimate.high, 2), estimate.n
+    (1.65, 1.55, 1.75, 4)
     """
     columns = lambda drawn: np.asarray(statistic(drawn), dtype=np.float64)[:, None]  # noqa: E731
     return bootstrap_many(
@@ -122,8 +124,9 @@ def speaker_mean(
 ) -> Estimate:
     """Estimate sum(sums) / sum(counts) over speakers, e.g. errors per word; a speaker without counts is not there.
 
-    >>> print(speaker_mean([2, 0, 1], [10, 10, 10], rng=np.random.default_rng(1)))
-    0.1 [0, 0.2] (n=3)
+    >>> estimate = speaker_mean([2, 0, 1], [10, 10, 10], rng=np.random.default_rng(1))
+    >>> estimate.value, estimate.low, estimate.high, estimate.n
+    (0.1, 0.0, 0.2, 3)
     """
     top, bottom = np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     if top.shape != bottom.shape or top.ndim != 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,25 @@ from personare.attackers.knowledge import Knowledge
 from personare.core.errors import PersonareError, did_you_mean
 from personare.core.weights import files_of
 from personare.pipeline.check_speech import speech_notes, speech_problems
-from personare.pipeline.hearing import ready
-from personare.pipeline.recipe import rehearse
-from personare.pipeline.resolve import Assault, Hiding, assaults, hiding_of
-from personare.pipeline.speech import Speech, speech_of
-from personare.pipeline.stages.listen import Ear
-from personare.pipeline.store import Store
-from personare.pipeline.study import ORIGINAL, Study
-from personare.pipeline.wishes import FAMILIES, GIVES, GROUPS, NEED_LLRS, expanded, kind_of, wanted
-
-BY_ATTACKERS = ("detection", "link", "single", "ranks", "inference", "similarity")
+from personare.pipeline.given import read_study_corpus
+from personare.pipeline.measures import (
+    expand_metrics,
+    listener_metrics,
+    measure_classes,
+    metric_groups,
+    requested_metrics,
+)
+from personare.pipeline.measures.utility import fitting_listeners, listener_problems
+from personare.pipeline.resolve import (
+    ResolvedAnonymizer,
+    ResolvedAttacker,
+    resolve_anonymizer,
+    resolve_attacker,
+)
+from personare.pipeline.speech import StudyCorpus, study_corpus
+from personare.pipeline.stages.embed import require_embedder
+from personare.pipeline.study import Study
+from personare.pipeline.system import rehearse
 
 
 @dataclass(frozen=True)
@@ -33,23 +42,24 @@ class Checked:
 
 def check_study(study: Study, stages: Path, *, home: Path) -> Checked:
     """Look at everything a study names; ``stages`` is where invented voices would lie, ``home`` the study's folder."""
-    ways, faults = _ways(study, home)
-    foes, more = _foes(study, ways)
-    faults += more
-    faults += _metric_faults(study, foes)
-    faults += _ear_faults(study, ways)
-    faults += _bound_faults(study)
+    anonymizers, problems = _anonymizers(study, home)
+    attackers, more = _attackers(study, anonymizers, home)
+    problems += more
+    problems += _metric_problems(study, attackers)
+    problems += listener_problems(study, anonymizers, home)
+    problems += _bound_problems(study)
     notes: list[str] = []
     for label in study.corpora:
-        speech, more = _speech(study, label, stages)
-        faults += [f"corpora: {label}: {line}" for line in more]
-        if speech is not None:
-            faults += [f"corpora: {label}: {line}" for line in speech_problems(study, speech, ways, foes)]
-            notes += [f"corpora: {label}: {line}" for line in speech_notes(study, speech)]
-    return Checked(tuple(dict.fromkeys(faults)), tuple(dict.fromkeys(notes)))
+        where = f"corpora: {label}"
+        corpus, more = _corpus(study, label, stages, anonymizers)
+        problems += [f"{where}: {line}" for line in more]
+        if corpus is not None:
+            problems += [f"{where}: {line}" for line in speech_problems(study, corpus, anonymizers, attackers)]
+            notes += [f"{where}: {line}" for line in speech_notes(study, corpus)]
+    return Checked(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)))
 
 
-def _tried(work: Callable[[], Any], where: str = "") -> tuple[Any, list[str]]:
+def tried(work: Callable[[], Any], where: str = "") -> tuple[Any, list[str]]:
     """Call, and give the result or the one line that says why not."""
     try:
         return work(), []
@@ -58,124 +68,95 @@ def _tried(work: Callable[[], Any], where: str = "") -> tuple[Any, list[str]]:
         return None, [line if not where or line.startswith(where) else f"{where}: {line}"]
 
 
-def _ways(study: Study, home: Path) -> tuple[list[Hiding], list[str]]:
-    """Make every anonymizer, and let it hide a moment of noise: missing extras and files show now."""
-    ways: list[Hiding] = []
-    faults: list[str] = []
-    for label, given in study.anonymizers.items():
+def _anonymizers(study: Study, home: Path) -> tuple[list[ResolvedAnonymizer], list[str]]:
+    """Build every anonymizer, and let it anonymize a moment of noise: missing extras and files show now."""
+    anonymizers: list[ResolvedAnonymizer] = []
+    problems: list[str] = []
+    for label, settings in study.anonymizers.items():
         where = f"anonymizers: {label}"
-        way, more = _tried(lambda label=label, given=given: hiding_of(label, given or {}, home), where)  # type: ignore[misc]
-        faults += more
-        if way is None:
+        one, more = tried(lambda label=label, given=settings: resolve_anonymizer(label, given or {}, home), where)  # type: ignore[misc]
+        problems += more
+        if one is None:
             continue
-        if way.kind == "sound":
-            faults += _tried(lambda way=way: rehearse(way.recipe), where)[1]  # type: ignore[misc]
-        ways.append(way)
-    return ways, faults
+        if one.kind == "sound" and one.system is not None:
+            problems += tried(lambda one=one: rehearse(one.system), where)[1]  # type: ignore[misc]
+        anonymizers.append(one)
+    return anonymizers, problems
 
 
-def _foes(study: Study, ways: list[Hiding]) -> tuple[list[Assault], list[str]]:
-    """Make every attacker, one by one, and see whether its ear is there."""
-    foes: list[Assault] = []
-    faults: list[str] = []
+def _attackers(
+    study: Study, anonymizers: list[ResolvedAnonymizer], home: Path
+) -> tuple[list[ResolvedAttacker], list[str]]:
+    """Build every attacker, one by one, and see whether its embedder is there and everything it must know is known."""
+    attackers: list[ResolvedAttacker] = []
+    problems: list[str] = []
+    embedders: set[str] = set()
+    unknown = {one.label: why for one in anonymizers if (why := one.unlike_owner())}
     for label, choice in study.attackers.items():
-        one = Study(study.title, study.corpora, study.anonymizers, {label: choice})
-        found, more = _tried(lambda one=one: assaults(one, ways))  # type: ignore[misc]
-        faults += more
-        foes += found or []
-        faults += _tried(lambda choice=choice: ready(choice.embedder), f"attackers: {label}")[1]  # type: ignore[misc]
-    if all(way.kind != "none" for way in ways):
-        faults += [
-            f"attackers: {foe.label}: attacks unprotected speech; add 'original: {{}}' to anonymizers"
-            for foe in foes
-            if foe.knowledge is Knowledge.ORIGINAL
+        one, more = tried(lambda label=label, choice=choice: resolve_attacker(label, choice, anonymizers, home))  # type: ignore[misc]
+        problems += more
+        if choice.embedder not in embedders:
+            embedders.add(choice.embedder)
+            problems += tried(lambda name=choice.embedder: require_embedder(name), f"attackers: {label}")[1]  # type: ignore[misc]
+        if one is None:
+            continue
+        attackers.append(one)
+        level = one.attacker.knowledge
+        if unknown and (level.enroll == "anonymized" or (level.needs_training and one.similar is None)):
+            first, why = next(iter(unknown.items()))
+            problems.append(f"attackers: {label}: must anonymize as '{first}' was; {why}")
+    if all(one.kind != "none" for one in anonymizers):
+        problems += [
+            f"attackers: {one.label}: attacks unprotected speech; add 'original: {{}}' to anonymizers"
+            for one in attackers
+            if one.attacker.knowledge is Knowledge.ORIGINAL
         ]
-    return foes, faults
+    return attackers, problems
 
 
-def _metric_faults(study: Study, foes: list[Assault]) -> Iterator[str]:
-    """Unknown metrics, metrics without their listener or attacker."""
+def _metric_problems(study: Study, attackers: list[ResolvedAttacker]) -> Iterator[str]:
+    """Unknown metrics, metrics without their listener or attacker, and what each family says itself."""
     known: list[str] = []
+    own: list[str] = []
+    wrong: list[str] = []
     for name in study.metrics:
-        found, faults = _tried(lambda name=name: expanded((name,)))  # type: ignore[misc]
-        yield from faults
-        known += found or []
-    heard = {metric for choice in study.ears.values() for metric in GIVES.get(kind_of(choice), ())}
-    for metric in dict.fromkeys(known):
-        if metric in FAMILIES["utility"] and metric not in heard:
-            fitting = [name for name, given in GIVES.items() if metric in given]
-            yield f"metrics: {metric} needs a listener; add one of them to listeners: {', '.join(fitting)}"
-        elif any(metric in FAMILIES[family] for family in BY_ATTACKERS) and not study.attackers:
-            yield f"metrics: {metric} needs an attacker; add one to attackers"
-    if "population_linkability" in known and not study.populations:
-        yield "metrics: population_linkability needs populations, e.g. populations: [10000, 1000000]"
-    for family in ("single", "ranks"):
-        asked = set(known) & set(FAMILIES[family])
-        if asked and foes and all(foe.scorer == "plda" or foe.choice.as_norm for foe in foes):
-            yield f"metrics: {min(asked)} compares by cosine; every attacker here has another scorer"
-    if "risk_over_control" in known and not any(foe.knowledge.needs_training for foe in foes):
-        yield "metrics: inference needs an attacker who learns (informed, semi-informed or aligned)"
-    yield from _llr_faults(study, foes, known)
+        metrics, problems = tried(lambda name=name: expand_metrics((name,)))  # type: ignore[misc]
+        wrong += problems
+        known += metrics or []
+        own += [name] if ":" in name and not problems else []
+    yield from wrong or tried(lambda: expand_metrics(study.metrics))[1]
+    observed = {metric for gives in listener_metrics(study) for metric in gives}
+    for measure in measure_classes(tuple(own)):
+        asked = tuple(metric for metric in dict.fromkeys(known) if metric in measure.metrics)
+        if measure.needs == "listener":
+            for metric in asked:
+                if metric not in observed:
+                    fitting = ", ".join(fitting_listeners(metric))
+                    yield f"metrics: {metric} needs a listener; add one of them to listeners: {fitting}"
+        elif asked and not study.attackers:
+            yield from (f"metrics: {metric} needs an attacker; add one to attackers" for metric in asked)
+        if asked:
+            yield from measure.problems(study, asked, attackers)
 
 
-def _llr_faults(study: Study, foes: list[Assault], known: list[str]) -> Iterator[str]:
-    """Cllr judges log-likelihood ratios: PLDA gives them, everything else must be calibrated on other people."""
-    asked = [metric for metric in known if metric in NEED_LLRS]
-    raw = [foe.label for foe in foes if foe.scorer != "plda" or foe.choice.as_norm]
-    for label, choice in study.corpora.items() if asked and raw else ():
-        if not choice.calibration and not (choice.parts and choice.parts.calibration):
-            need = f"{asked[0]} needs log-likelihood ratios, and attacker '{raw[0]}' gives plain scores"
-            yield f"corpora: {label}: {need}; set speakers aside with calibration, or use scorer: plda"
-
-
-def _ear_faults(study: Study, ways: list[Hiding]) -> Iterator[str]:
-    """Unknown listeners, missing extras and models, recognizers that cannot be trained."""
-    labels = [ORIGINAL, *(way.label for way in ways if way.kind == "sound")]
-    for label, choice in study.ears.items():
-        where = f"listeners: {label}"
-        if kind_of(choice) not in GIVES:
-            yield f"listeners: no listener '{choice.listener}' for studies; {did_you_mean(choice.listener, GIVES)}"
-        elif choice.listener == "ctc":
-            from personare.pipeline.jobs.train_recognizer import check_extras
-            from personare.training.recognizer.settings import recognizer_settings
-
-            yield from _tried(check_extras, where)[1]
-            yield from _tried(lambda choice=choice: recognizer_settings(choice.config), where)[1]  # type: ignore[misc]
-            if choice.trained_on not in labels:
-                yield f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}"
-        else:
-            ear = Ear(label, choice)
-            faults = _tried(lambda ear=ear: ear.work(Store(Path())).check(), where)[1]  # type: ignore[misc]
-            yield from faults or _feeling_faults(study, ear)
-
-
-def _feeling_faults(study: Study, ear: Ear) -> Iterator[str]:
-    """A model of values has no recall, and one of categories no concordance."""
-    if ear.affect is None:
-        return
-    gives, other = ("uar", "ccc") if ear.affect.categorical else ("ccc", "uar")
-    if other in study.metrics:
-        what = "categories" if gives == "uar" else "values"
-        yield f"listeners: {ear.label}: {ear.affect.model.name} gives {what}, hence {gives} and not {other}"
-
-
-def _bound_faults(study: Study) -> Iterator[str]:
+def _bound_problems(study: Study) -> Iterator[str]:
     """Bounds on what is not measured would never be kept."""
-    asked, faults = _tried(lambda: wanted(study))
-    if faults:
+    asked, problems = tried(lambda: requested_metrics(study))
+    if problems:
         return
+    groups = metric_groups()
     for number, bound in enumerate(study.bounds, start=1):
         where = f"bounds: number {number}"
-        if bound.metric in GROUPS:
-            yield f"{where}: '{bound.metric}' is a group; name one of {', '.join(GROUPS[bound.metric])}"
+        if bound.metric in groups:
+            yield f"{where}: '{bound.metric}' is a group; name one of {', '.join(groups[bound.metric])}"
         elif bound.metric not in asked:
             yield f"{where}: {bound.metric} is not measured by this study; {did_you_mean(bound.metric, asked)}"
         known: dict[str, list[Any]] = {
             "corpus": list(study.corpora),
             "anonymizer": list(study.anonymizers),
             "attacker": list(study.attackers),
-            "listener": list(study.ears),
-            "L": list(study.conversations),
+            "listener": list(study.listener_choices),
+            "L": list(study.utterances_per_trial),
         }
         for name, values in known.items():
             value = getattr(bound, name)
@@ -183,8 +164,15 @@ def _bound_faults(study: Study) -> Iterator[str]:
                 yield f"{where}: no {name} '{value}' in this study; {did_you_mean(str(value), map(str, values))}"
 
 
-def _speech(study: Study, label: str, stages: Path) -> tuple[Speech | None, list[str]]:
-    speech, faults = _tried(lambda: speech_of(label, study, stages=stages))
-    if speech is not None and speech.wanted is not None:
-        faults += _tried(lambda: files_of("kokoro"))[1]
-    return speech, faults
+def _corpus(
+    study: Study, label: str, stages: Path, anonymizers: list[ResolvedAnonymizer]
+) -> tuple[StudyCorpus | None, list[str]]:
+    kept = {one.label: study.anonymizers[one.label] for one in anonymizers}
+    if not kept:
+        corpus, problems = tried(lambda: study_corpus(label, study, stages=stages))
+    else:
+        known = replace(study, anonymizers=kept)
+        corpus, problems = tried(lambda: read_study_corpus(label, known, anonymizers, stages=stages))
+    if corpus is not None and corpus.wanted is not None:
+        problems += tried(lambda: files_of("kokoro"))[1]
+    return corpus, problems

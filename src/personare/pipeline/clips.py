@@ -1,4 +1,7 @@
-"""Sounds for the report: a few trial utterances, original and hidden by each method, as 16-bit WAV files."""
+"""Sounds of a run: a few trial utterances, original and anonymized by each method, as 16-bit WAV files.
+
+Original speech and its text stay in the run folder, which is private; a report shows them only where its maker asks.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ from personare.core.audio import Audio, read_mono, write
 from personare.core.errors import AudioError
 from personare.pipeline.graph import Graph
 from personare.pipeline.roles import TRIAL
-from personare.pipeline.speech import Speech
-from personare.pipeline.stages.anonymize import HideJob, hide_job
+from personare.pipeline.speech import StudyCorpus
+from personare.pipeline.stages.anonymize import AnonymizedSpeech
 from personare.pipeline.store import Store
 from personare.pipeline.study import ORIGINAL
 
@@ -25,11 +28,9 @@ def write_clips(graph: Graph, store: Store, folder: Path) -> list[dict[str, Any]
     """Write the clips; gives their entries for artefacts.json. What cannot be read is a failure named elsewhere."""
     shutil.rmtree(folder / CLIPS, ignore_errors=True)
     entries: list[dict[str, Any]] = []
-    for speech in graph.speech.values():
+    for speech in graph.corpora.values():
         jobs = {
-            way.label: hide_job(graph.study, speech, TRIAL, way, "owner")
-            for way in graph.hidings
-            if way.kind == "sound"
+            way.label: graph.anonymized(speech, TRIAL, way, "owner") for way in graph.anonymizers if way.kind == "sound"
         }
         for row in _chosen(speech, graph.study.clips).iter_rows(named=True):
             for label, audio in _sounds(row, jobs, store):
@@ -41,7 +42,7 @@ def write_clips(graph: Graph, store: Store, folder: Path) -> list[dict[str, Any]
     return entries
 
 
-def _chosen(speech: Speech, count: int) -> pl.DataFrame:
+def _chosen(speech: StudyCorpus, count: int) -> pl.DataFrame:
     """Take one utterance of each of the first speakers, genders in turn where they are known."""
     first = speech.of(TRIAL).sort("speaker", "utterance").unique("speaker", keep="first", maintain_order=True)
     if "gender" in first.columns:
@@ -50,7 +51,7 @@ def _chosen(speech: Speech, count: int) -> pl.DataFrame:
     return first.head(count)
 
 
-def _sounds(row: dict[str, Any], jobs: dict[str, HideJob], store: Store) -> Iterator[tuple[str, Audio]]:
+def _sounds(row: dict[str, Any], jobs: dict[str, AnonymizedSpeech], store: Store) -> Iterator[tuple[str, Audio]]:
     try:
         yield ORIGINAL, read_mono(Path(row["audio"]), start_s=row.get("start_s") or 0.0, stop_s=row.get("end_s"))
     except AudioError:

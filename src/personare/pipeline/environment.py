@@ -1,28 +1,42 @@
-"""What a study ran with: versions, seed, the exact models; enough to repeat it, nothing about people or keys."""
+"""What a study ran with: versions, seed, and every method, embedder, scorer and listener with description and paper.
+
+Enough to repeat the study, nothing about people or keys. Descriptions and papers are what the classes declare of
+themselves: the first line of the docstring and ``paper``; a report says them without knowing the classes.
+"""
 
 from __future__ import annotations
 
+import inspect
 import platform
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from importlib import metadata
 from typing import Any
 
 from personare import __version__
+from personare.attackers import EMBEDDERS, SCORERS
 from personare.attackers import embedder as make_embedder
 from personare.core.carriers import WEIGHTS
+from personare.core.errors import PersonareError
+from personare.core.fingerprint import fingerprint, models_of
 from personare.pipeline.graph import Graph
-from personare.pipeline.models import models_of
-from personare.pipeline.wishes import kind_of
+from personare.pipeline.resolve import ResolvedAnonymizer
+from personare.pipeline.study_listener import StudyListener, untrained_listeners
+from personare.pseudospeakers import PSEUDOSPEAKERS
 
 LIBRARIES = (
     *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
     *("pesq", "pystoi", "speechmos", "visqol-python", "swift-f0", "ray"),
 )
+ALIGNED = "Cosine similarity after a rotation, learnt from training vectors, back to original speech."
+UNKNOWN = "Speech that was given, anonymized in a way that nobody says."
 
 
 def environment_of(graph: Graph) -> dict[str, Any]:
-    """Gather it."""
+    """Gather everything, for environment.json."""
+    embedders = list(dict.fromkeys(a.attacker.embedder for a in graph.attackers))
+    scorers = dict.fromkeys(a.attacker.scorer_name for a in graph.attackers)
     return {
         "personare": __version__,
         "python": platform.python_version(),
@@ -30,18 +44,73 @@ def environment_of(graph: Graph) -> dict[str, Any]:
         "libraries": {name: version for name in LIBRARIES if (version := _version(name)) is not None},
         "seed": graph.study.seed,
         "models": _models(graph),
-        "methods": {
-            w.label: models_of(w.recipe.method, w.recipe.parameters) for w in graph.hidings if w.kind == "sound"
-        },
-        "ears": {a.label: make_embedder(a.choice.embedder).fingerprint for a in graph.assaults},
+        "methods": {way.label: _method(way) for way in graph.anonymizers if way.kind != "none"},
+        "embedders": dict(zip(_numbered(embedders), map(_embedder, embedders), strict=True)),
+        "scorers": {name: _scorer(name) for name in scorers},
+        "listeners": {one.label: _listener(one) for one in untrained_listeners(graph.study, graph.folder)},
     }
 
 
-def _shipped(graph: Graph) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the models that are shipped with every method."""
-    for way in graph.hidings:
-        if way.kind == "sound":
-            yield way.label, models_of(way.recipe.method, way.recipe.parameters)
+def declared(cls: type) -> dict[str, str]:
+    """Give what a class says of itself: the first line of its docstring, and its paper.
+
+    >>> from personare.encoders.ecapa import Ecapa
+    >>> declared(Ecapa)["paper"]
+    'Desplanques et al., ECAPA-TDNN, 2020'
+    """
+    first = (inspect.getdoc(cls) or "").partition("\n")[0]
+    return {"description": first.replace("``", ""), "paper": str(getattr(cls, "paper", ""))}
+
+
+def _method(way: ResolvedAnonymizer) -> dict[str, Any]:
+    """Describe an anonymizer; the generator of its voices brings a paper of its own."""
+    if way.system is None:
+        return {"description": UNKNOWN, "paper": "", "fingerprint": ""}
+    built = way.system.build_generator() if way.kind == "vectors" else way.system.build()
+    described: dict[str, Any] = declared(type(built))
+    generator = way.system.parameters.get("generator")
+    if isinstance(generator, str) and generator in PSEUDOSPEAKERS.names():
+        papers = [described["paper"], declared(PSEUDOSPEAKERS.load(generator))["paper"]]
+        described["paper"] = "; ".join(dict.fromkeys(paper for paper in papers if paper))
+    return described | {"fingerprint": way.system.fingerprint, "files": models_of(built)}
+
+
+def _embedder(name: str) -> dict[str, str]:
+    return declared(EMBEDDERS.load(_kind(name))) | {"fingerprint": make_embedder(name).fingerprint}
+
+
+def _scorer(name: str) -> dict[str, str]:
+    if name == "aligned":
+        return {"description": ALIGNED, "paper": "", "fingerprint": f"aligned, personare {__version__}"}
+    return declared(SCORERS.load(name)) | {"fingerprint": fingerprint(SCORERS.make(name))}
+
+
+def _listener(listener: StudyListener) -> dict[str, str]:
+    try:
+        exact = listener.fingerprint
+    except PersonareError as error:  # an extra that is missing here is a failure of its stage
+        exact = f"unknown ({error})"
+    return declared(listener.declared) | {"fingerprint": exact}
+
+
+def _kind(name: str) -> str:
+    """Give the name in the catalog: ``trained:FILE`` is a ``trained``; ``module:Class`` stays whole."""
+    kind = name.partition(":")[0]
+    return kind if kind in EMBEDDERS.names() else name
+
+
+def _numbered(embedders: Iterable[str]) -> list[str]:
+    """Name each by its kind, further ones of a kind by a number too: where a file lies is nobody's business.
+
+    >>> _numbered(["ecapa", "trained:/data/a.onnx", "trained:/data/b.onnx"])
+    ['ecapa', 'trained', 'trained (2)']
+    """
+    counts: Counter[str] = Counter()
+    names = []
+    for kind in map(_kind, embedders):
+        counts[kind] += 1
+        names.append(kind if counts[kind] == 1 else f"{kind} ({counts[kind]})")
+    return names
 
 
 def _version(name: str) -> str | None:
@@ -53,8 +122,10 @@ def _version(name: str) -> str | None:
 
 def _models(graph: Graph) -> dict[str, Any]:
     """Name every shipped model that is used, with its carrier and the SHA-256 of its files."""
-    names = {a.choice.embedder for a in graph.assaults} | {kind_of(c) for c in graph.study.ears.values()}
-    names |= {"kokoro"} if any(s.wanted is not None for s in graph.speech.values()) else set()
+    names = {a.attacker.embedder for a in graph.attackers}
+    for listener in untrained_listeners(graph.study, graph.folder):
+        names |= set(listener.made().requires.models)
+    names |= {"kokoro"} if any(s.wanted is not None for s in graph.corpora.values()) else set()
     return {
         name: {
             "carrier": f"{WEIGHTS[name].carrier.package} {WEIGHTS[name].carrier.version}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,12 +10,11 @@ from personare.pipeline.graph import Graph
 from personare.pipeline.jobs.voices import VoiceWork
 from personare.pipeline.probe import few, probe_measures, probe_sounds, probe_voices
 from personare.pipeline.probe_training import probe_training
-from personare.pipeline.run import HASHES, speech_for
-from personare.pipeline.speech import Speech, with_marks
+from personare.pipeline.run import HASHES, read_corpora
+from personare.pipeline.speech import FileDigests, StudyCorpus, with_digests
 from personare.pipeline.stages.measure import MeasureJob
 from personare.pipeline.store import Store
 from personare.pipeline.study import Study
-from personare.pipeline.wishes import of_family
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,16 @@ def plan_study(study: Study, folder: Path, *, home: Path, probe: bool = True) ->
     store = Store(folder / "stages")
     with tempfile.TemporaryDirectory(prefix="personare-") as name:
         temporary = Path(name)
-        speech = {label: _marked(one, store, temporary) for label, one in speech_for(study, store).items()}
-        graph = Graph(study, speech, home)
-        voices = [_voices(one, probe) for one in speech.values() if one.wanted is not None]
+        digests = _digests(store, temporary)
+        corpora = {label: with_digests(one, digests) for label, one in read_corpora(study, home, store).items()}
+        graph = Graph(study, corpora, home, digests)
+        voices = [_voices(one, probe) for one in corpora.values() if one.wanted is not None]
         todo = {stage.label for stage in graph.stages if store.done(stage) is None}
         each: dict[str, float] = {}
         trouble: dict[str, str] = {}
         if probe and todo:
             each, trouble = _probed(
-                graph, {label: few(one, temporary) for label, one in speech.items()}, temporary, todo
+                graph, {label: few(one, temporary) for label, one in corpora.items()}, temporary, todo
             )
             each |= _measures(graph, store)
         stages = [_planned(job, store, each, trouble) for jobs in graph.waves.values() for job in jobs]
@@ -73,26 +72,25 @@ def plan_study(study: Study, folder: Path, *, home: Path, probe: bool = True) ->
 
 
 def _probed(
-    graph: Graph, small: dict[str, Speech], temporary: Path, todo: set[str]
+    graph: Graph, small: dict[str, StudyCorpus], temporary: Path, todo: set[str]
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Time a couple of utterances in every kind of work."""
-    tried = replace(graph, speech=small, sample=True)
+    tried = replace(graph, corpora=small)
     utterances = {job.stage.label: len(job.frame) for job in graph.waves["train"]}
-    times, faults = probe_training(tried.waves["train"], Store(temporary / "stages"), utterances)
+    times, problems = probe_training(tried.waves["train"], Store(temporary / "stages"), utterances)
     each, trouble = probe_sounds(tried, temporary, todo)
-    return each | times, trouble | faults
+    return each | times, trouble | problems
 
 
-def _marked(speech: Speech, store: Store, temporary: Path) -> Speech:
-    """Hash the speech; what an earlier run has hashed is taken from there."""
-    memory = store.folder / HASHES
-    copy = temporary / HASHES
-    if memory.is_file() and not copy.is_file():
+def _digests(store: Store, temporary: Path) -> FileDigests:
+    """Take what an earlier run has hashed from there, and write nothing to it."""
+    memory, copy = store.folder / HASHES, temporary / HASHES
+    if memory.is_file():
         copy.write_bytes(memory.read_bytes())
-    return with_marks(speech, copy)
+    return FileDigests(copy)
 
 
-def _voices(speech: Speech, probe: bool) -> Planned:
+def _voices(speech: StudyCorpus, probe: bool) -> Planned:
     assert speech.wanted is not None and speech.folder is not None
     work = VoiceWork(speech.folder, speech.wanted.rate_hz)
     items = speech.wanted.plan()
@@ -103,18 +101,17 @@ def _voices(speech: Speech, probe: bool) -> Planned:
 
 def _measures(graph: Graph, store: Store) -> dict[str, float]:
     """Time one measurement of every family that is left, for each corpus."""
-    found: dict[str, float] = {}
-    for label, speech in graph.speech.items():
+    seconds: dict[str, float] = {}
+    for label, corpus in graph.corpora.items():
         left = [j for j in graph.waves["measure"] if j.labels["corpus"] == label and store.done(j.stage) is None]
-        families: Sequence[str] = list(dict.fromkeys(job.ask.family for job in left))
-        metrics = of_family(graph.study, "detection")
-        times = probe_measures(speech, families, metrics=metrics, seed=graph.study.seed)
-        found |= {job.stage.label: times[job.ask.family] for job in left if job.ask.family in times}
-    return found
+        one_each = {job.measure.name: job.measure for job in reversed(left)}
+        times = probe_measures(corpus, list(one_each.values()), seed=graph.study.seed)
+        seconds |= {job.stage.label: times[job.measure.name] for job in left if job.measure.name in times}
+    return seconds
 
 
 def _planned(job: MeasureJob, store: Store, each: dict[str, float], trouble: dict[str, str]) -> Planned:
     stage, done = job.stage, store.done(job.stage)
     left = 0 if done is not None and not done.failures else len(done.failures) if done else stage.items
-    told = each.get(stage.label, 0.0 if stage.kind == "invent" else None)
-    return Planned(stage.kind, stage.label, stage.items, left, told, trouble.get(stage.label, ""))
+    expected = each.get(stage.label, 0.0 if stage.kind == "generate" else None)
+    return Planned(stage.kind, stage.label, stage.items, left, expected, trouble.get(stage.label, ""))

@@ -24,7 +24,7 @@ from personare.pipeline.environment import environment_of
 from personare.pipeline.gate import Verdict, judged, row_of
 from personare.pipeline.graph import Graph
 from personare.pipeline.measured import load
-from personare.pipeline.stages.listen import ListenJob, read_heard
+from personare.pipeline.stages.listen import ListenJob, read_observations
 from personare.pipeline.store import Store
 
 CONDITIONS: dict[str, Any] = {
@@ -80,7 +80,8 @@ def write_folder(graph: Graph, store: Store, folder: Path) -> RunFolder:
     """Write everything but the stages and the log."""
     findings: list[Finding] = []
     listed: list[dict[str, Any]] = []
-    notes = [f"{s.label}: {note}" for s in graph.speech.values() for note in speech_notes(graph.study, s)]
+    notes = [graph.study.notes] if graph.study.notes else []
+    notes += [f"{s.label}: {note}" for s in graph.corpora.values() for note in speech_notes(graph.study, s)]
     target = folder / ARTEFACTS
     shutil.rmtree(target, ignore_errors=True)
     for job in graph.measures:
@@ -149,16 +150,16 @@ def findings_frame(findings: Iterable[Finding]) -> pl.DataFrame:
 
 
 def _failures(graph: Graph, store: Store) -> Iterable[tuple[str, str, str]]:
-    """List what failed in every stage, and what a listener could not hear in a sound it was given."""
+    """List what failed in every stage, and what a listener could not observe in a sound it was given."""
     for jobs in graph.waves.values():
         for job in jobs:
             done = store.done(job.stage)
             for item, why in done.failures if done else ():
                 yield job.stage.label, item, why
             if isinstance(job, ListenJob) and done is not None:
-                for utterance, heard in read_heard(store.place(job.stage)).items():
-                    for measure, why in heard.failures.items():
-                        yield job.stage.label, utterance, f"{measure}: {why}"
+                for row in read_observations(store.place(job.stage)):
+                    for why in row.reasons:
+                        yield job.stage.label, row.utterance, why
 
 
 def _json(path: Path, content: Any) -> None:

@@ -1,247 +1,283 @@
-"""From a study to its stages: what must be hidden, heard and measured, and which of them builds on which."""
+"""From a study to its stages: what must be anonymized, embedded and measured, and which of them builds on which."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from personare.attackers.knowledge import Knowledge
-from personare.pipeline.resolve import Assault, Hiding, Who, assaults, hidings, key_of, mark_of
+from personare.pipeline.given import GivenJob, GivenSpeech, pair_given
+from personare.pipeline.measures import Measure, Question, measure_classes, requested_metrics
+from personare.pipeline.measures.utility import study_listeners
+from personare.pipeline.resolve import (
+    ResolvedAnonymizer,
+    ResolvedAttacker,
+    Who,
+    key_of,
+    resolve_anonymizers,
+    resolve_attackers,
+)
 from personare.pipeline.roles import CALIBRATION, ENROLMENT, TRAIN, TRIAL
-from personare.pipeline.speech import Speech
-from personare.pipeline.stages.anonymize import hide_job
-from personare.pipeline.stages.embed import HearJob, InventJob
-from personare.pipeline.stages.listen import Ear, ListenJob
-from personare.pipeline.stages.measure import Ask, MeasureJob, Vectors, Voiced
+from personare.pipeline.speech import FileDigests, StudyCorpus
+from personare.pipeline.stages.anonymize import AnonymizedSpeech, AnonymizeJob, anonymize_job
+from personare.pipeline.stages.embed import EmbedJob
+from personare.pipeline.stages.generate import GenerateJob
+from personare.pipeline.stages.listen import ListenJob
+from personare.pipeline.stages.measure import AttackSources, MeasureJob, VectorSource
 from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Stage
-from personare.pipeline.study import ORIGINAL, Study
-from personare.pipeline.wishes import NEED_LLRS, kind_of, of_family
-from personare.training.recognizer.settings import recognizer_settings
+from personare.pipeline.study import Study
+from personare.pipeline.system import key_token
 
-WAVES = ("hide", "hear", "invent", "train", "listen", "measure")
-PER_LENGTH = ("detection", "link", "single")
+WAVES = ("anonymize", "embed", "generate", "train", "listen", "measure")
+Labels = dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
     """A study, its speech, and every job; jobs of one wave do not build on each other.
 
-    With ``sample``, a few utterances stand for the speech: everything is asked of them, though they are too few.
+    ``folder`` is where relative paths of the study are taken from, ``digests`` what the files of given speech hold.
     """
 
     study: Study
-    speech: dict[str, Speech]
+    corpora: dict[str, StudyCorpus]
     folder: Path
-    sample: bool = False
+    digests: FileDigests
 
     @cached_property
-    def hidings(self) -> list[Hiding]:
+    def anonymizers(self) -> list[ResolvedAnonymizer]:
         """The anonymizers."""
-        return hidings(self.study, self.folder)
+        return resolve_anonymizers(self.study, self.folder)
 
     @cached_property
-    def assaults(self) -> list[Assault]:
+    def attackers(self) -> list[ResolvedAttacker]:
         """The attackers."""
-        return assaults(self.study, self.hidings)
+        return resolve_attackers(self.study, self.anonymizers, self.folder)
+
+    @cached_property
+    def requested(self) -> list[str]:
+        """The metrics."""
+        return requested_metrics(self.study)
 
     @cached_property
     def measures(self) -> list[MeasureJob]:
         """Every measurement, in the order of the study."""
-        return [job for speech in self.speech.values() for way in self.hidings for job in self._of(speech, way)]
+        return [job for corpus in self.corpora.values() for one in self.anonymizers for job in self._of(corpus, one)]
 
     @cached_property
     def waves(self) -> dict[str, list[Any]]:
         """All jobs by wave, each stage once."""
-        found: dict[str, dict[str, Any]] = {name: {} for name in WAVES}
+        jobs: dict[str, dict[str, Any]] = {name: {} for name in WAVES}
 
         def add(job: Any) -> None:
-            if job.stage.key not in found[job.stage.kind]:
-                found[job.stage.kind][job.stage.key] = job
+            if job.stage.key not in jobs[job.stage.kind]:
+                jobs[job.stage.kind][job.stage.key] = job
                 for one in _before(job):
                     add(one)
 
         for job in self.measures:
             add(job)
-        for speech in self.speech.values():  # clips need the hidden trial speech even where nothing else does
-            for way in self.hidings if self.study.clips else ():
-                if way.kind == "sound":
-                    add(hide_job(self.study, speech, TRIAL, way, "owner"))
-        return {name: list(jobs.values()) for name, jobs in found.items()}
+        for corpus in self.corpora.values():  # clips need the anonymized trial speech even where nothing else does
+            for anonymizer in self.anonymizers if self.study.clips else ():
+                if anonymizer.kind == "sound":
+                    add(self.anonymized(corpus, TRIAL, anonymizer, "owner"))
+        for given in self._given_jobs():
+            add(given)
+        return {name: list(found.values()) for name, found in jobs.items()}
 
     @property
     def stages(self) -> list[Stage]:
         """Every stage, in the order of work."""
         return [job.stage for jobs in self.waves.values() for job in jobs]
 
-    def _of(self, speech: Speech, way: Hiding) -> Iterator[MeasureJob]:
-        for assault in self.assaults:
-            if assault.knowledge is Knowledge.ORIGINAL and way.kind != "none":
-                continue  # nothing hidden is heard by an attacker of unprotected speech
-            if assault.similar is not None and assault.similar.recipe.system == way.recipe.system:
-                continue  # semi-informed means another system
-            for family in ("detection", "link", "single", "ranks", "inference"):
-                yield from self._attack(speech, way, assault.against(way), family)
-        if way.kind != "none":
-            yield from self._similarity(speech, way)
-        if way.kind != "vectors":
-            yield from self._utility(speech, way)
+    def anonymized(
+        self, corpus: StudyCorpus, role: str, anonymizer: ResolvedAnonymizer, who: Who, draw: int = 1
+    ) -> AnonymizedSpeech:
+        """Give the stage that anonymizes one role for somebody; the owner's speech may be given."""
+        if anonymizer.given is not None and who == "owner":
+            speech = self._paired[corpus.label, anonymizer.label]
+            label = f"anonymize {corpus.label} {role} by {anonymizer.label} (given)"
+            return GivenJob(label, corpus.of(role), speech, self.digests)
+        return anonymize_job(self.study, corpus, role, anonymizer, who, draw)
 
-    def _attack(self, speech: Speech, way: Hiding, assault: Assault, family: str) -> Iterator[MeasureJob]:
-        metrics = of_family(self.study, family)
-        if family == "ranks":
-            links = assault.knowledge.enroll == "anonymized" or way.kind == "none"
-            metrics = tuple(m for m in metrics if m.startswith("rank_link") == links)
-        if not metrics or not _fits(assault, family, way):
-            return
-        swap = family == "single" and speech.swapped
-        sides = self._sides(speech, way, assault, swap=swap, llrs=bool(set(metrics) & set(NEED_LLRS)))
-        labels = {
-            "corpus": speech.label,
-            "anonymizer": way.label,
-            "attacker": assault.label,
-            "knowledge": assault.knowledge.value,
-            "embedder": assault.choice.embedder.partition(":")[0],
-            "scorer": assault.scorer,
+    def _given_jobs(self) -> Iterator[AnonymizedSpeech]:
+        """Look for all given speech of the attacked, also what no attack needs: what is missing failed."""
+        for corpus in self.corpora.values():
+            for anonymizer in self.anonymizers:
+                for role in (ENROLMENT, TRIAL) if anonymizer.given is not None else ():
+                    if len(corpus.of(role)):
+                        yield self.anonymized(corpus, role, anonymizer, "owner")
+
+    @cached_property
+    def _paired(self) -> dict[tuple[str, str], GivenSpeech]:
+        return {
+            (corpus.label, one.label): pair_given(corpus.frame, one.given)
+            for corpus in self.corpora.values()
+            for one in self.anonymizers
+            if one.given is not None
         }
-        where = f"measure {speech.label} {way.label} {assault.label}: {family}"
-        for told, ask in self._asks(speech, way, assault, family, metrics, swap):
-            yield MeasureJob(where + told, labels, ask, assault.facts(), sides, embedder=assault.choice.embedder)
 
-    def _asks(
-        self, speech: Speech, way: Hiding, assault: Assault, family: str, metrics: tuple[str, ...], swap: bool
-    ) -> Iterator[tuple[str, Ask]]:
-        """Give every question of a family, with what its stage's label adds: each L, each attribute."""
-        if family == "inference":
-            for name in self.study.attributes:
-                ask = self._ask(speech, way, assault, family, metrics, 1)
-                known = dict(speech.attribute(name))
-                yield f" of {name}", replace(ask, names=(*ask.names, name), attribute=name, known=known)
-            return
-        for length in self.study.conversations if family in PER_LENGTH else (1,):
-            if self.sample or _enough(speech, family, swap, length):  # else said by check: too few utterances
-                told = f", L = {length}" if family in PER_LENGTH else ""
-                yield told, self._ask(speech, way, assault, family, metrics, length)
+    def _of(self, corpus: StudyCorpus, anonymizer: ResolvedAnonymizer) -> Iterator[MeasureJob]:
+        """Ask every family what it measures of this speech, by what it needs."""
+        askers: dict[str, Callable[[type[Measure], Question], Iterator[MeasureJob]]] = {
+            "attack": self._by_attackers,
+            "training": self._by_attackers,
+            "pairs": self._by_embedders,
+            "listener": self._by_listeners,
+        }
+        for measure in measure_classes(self.study.metrics):
+            metrics = tuple(name for name in self.requested if name in measure.metrics)
+            if metrics:
+                yield from askers[measure.needs](measure, Question(self.study, corpus, anonymizer, metrics))
 
-    def _ask(
-        self, speech: Speech, way: Hiding, assault: Assault, family: str, metrics: tuple[str, ...], length: int
-    ) -> Ask:
-        names = (family, way.system, json.dumps(assault.facts(), sort_keys=True), str(length))
-        ask = Ask(family, metrics, self.study.seed, names, length, genders=speech.genders())
-        if family == "detection" and speech.trials is not None:
-            rows = speech.trials.frame.select("enroll", "test").iter_rows()
-            return replace(ask, listed=tuple((str(e), str(t)) for e, t in rows))
-        if family == "link":
-            return replace(ask, sizes=self.study.people, populations=self.study.populations)
-        if family == "single":
-            return replace(ask, sizes=self.study.people, draws=self.study.repetitions)
-        links = assault.knowledge.enroll == "anonymized" or way.kind == "none"
-        return replace(ask, rank_tests=self.study.rank_tests, links=links) if family == "ranks" else ask
-
-    def _sides(self, speech: Speech, way: Hiding, assault: Assault, *, swap: bool, llrs: bool) -> dict[str, Voiced]:
-        """Give every set of vectors that an attacker of this knowledge may have."""
-        ear, level = assault.choice.embedder, assault.knowledge
-        enroll, trial = (TRIAL, ENROLMENT) if swap else (ENROLMENT, TRIAL)
-        hidden = way.kind != "none"
-
-        def side(role: str, who: Who, speech_kind: str) -> Voiced:
-            by = way if hidden and speech_kind == "anonymized" else None
-            return self._voiced(speech, role, ear, by, who)
-
-        found = {"enroll": side(enroll, "attacker", level.enroll), "trial": side(trial, "owner", level.trial)}
-        for draw in range(2, assault.facts()["disguises"] + 1):
-            found[f"enroll {draw}"] = self._voiced(speech, enroll, ear, way, "attacker", draw)
-        if assault.learns:
-            learnt = assault.similar or way
-            by = learnt if level.needs_training else None
-            found["training"] = self._voiced(speech, TRAIN, ear, by, "training")
-        if level is Knowledge.ALIGNED:
-            found["training original"] = self._voiced(speech, TRAIN, ear, None, "training")
-        if llrs and len(speech.of(CALIBRATION[0])):
-            found["calibration enroll"] = side(CALIBRATION[0], "attacker", level.enroll)
-            found["calibration trial"] = side(CALIBRATION[1], "calibration", level.trial)
-        return found
-
-    def _voiced(self, speech: Speech, role: str, ear: str, way: Hiding | None, who: Who, draw: int = 1) -> Voiced:
-        original = HearJob(f"hear {speech.label} {role} by {ear.partition(':')[0]}", speech.of(role), ear)
-        if way is None or way.kind == "none":
-            return Voiced(original)
-        disguise = (way.recipe.system, mark_of(key_of(self.study, who, draw)))
-        job: Vectors
-        if way.kind == "vectors":
-            pool = HearJob(f"hear {speech.label} {TRAIN} by {ear.partition(':')[0]}", speech.of(TRAIN), ear)
-            recipe = replace(way.recipe, level="utterance") if who == "training" else way.recipe
-            label = f"invent {speech.label} {role} by {way.label} ({who})"
-            keys = (key_of(self.study, who, draw), key_of(self.study, "system"))
-            job = InventJob(label, original, pool, recipe, *keys)
-        else:
-            hidden = hide_job(self.study, speech, role, way, who, draw)
-            job = HearJob(f"{original.label}, hidden by {way.label} ({who})", speech.of(role), ear, hidden)
-        return Voiced(job, disguise)
-
-    def _similarity(self, speech: Speech, way: Hiding) -> Iterator[MeasureJob]:
-        metrics = of_family(self.study, "similarity")
-        for ear in dict.fromkeys(a.choice.embedder for a in self.assaults) if metrics else ():
-            sides = {
-                "original": self._voiced(speech, TRIAL, ear, None, "owner"),
-                "hidden": self._voiced(speech, TRIAL, ear, way, "owner"),
+    def _by_attackers(self, measure: type[Measure], question: Question) -> Iterator[MeasureJob]:
+        corpus, anonymizer = question.corpus, question.anonymizer
+        for who in self.attackers:
+            if who.attacker.knowledge is Knowledge.ORIGINAL and anonymizer.kind != "none":
+                continue  # nothing anonymized is heard by an attacker of unprotected speech
+            if who.similar is not None and who.similar.present_identity == anonymizer.owner_identity:
+                continue  # semi-informed means another system
+            attacker = who.against(anonymizer)
+            if attacker is not who and not self._learns_from_speech(corpus, attacker.attacker.embedder):
+                plain = replace(attacker.attacker, scorer="cosine", as_norm=0)  # as the attacker compares, too
+                attacker = replace(attacker, attacker=plain)
+            if attacker is not who and any(_same(attacker, one) for one in self.attackers):
+                continue  # an attacker of unprotected speech is asked for by name, and would do just the same
+            labels = {
+                "corpus": corpus.label,
+                "anonymizer": anonymizer.label,
+                "attacker": attacker.label,
+                "knowledge": attacker.attacker.knowledge.value,
+                "embedder": attacker.attacker.embedder.partition(":")[0],
+                "scorer": attacker.attacker.scorer_name,
             }
-            labels = {"corpus": speech.label, "anonymizer": way.label, "embedder": ear.partition(":")[0]}
-            ask = Ask("similarity", metrics, self.study.seed, ("similarity", way.system))
-            label = f"measure {speech.label} {way.label}: similarity by {labels['embedder']}"
-            yield MeasureJob(label, labels, ask, speech=sides, embedder=ear)
+            for one in measure.plan(replace(question, attacker=attacker)):
+                sources = self._sources(corpus, anonymizer, attacker, one)
+                label = f"measure {corpus.label} {anonymizer.label} {who.label}: {one.name}{one.label}"
+                yield MeasureJob(label, labels, one, self.study.seed, attack=sources)
 
-    def _utility(self, speech: Speech, way: Hiding) -> Iterator[MeasureJob]:
-        metrics = of_family(self.study, "utility")
-        hidden = hide_job(self.study, speech, TRIAL, way, "owner") if way.kind == "sound" else None
-        for ear in self._ears(speech):
-            if hidden is None and not ear.alone:
+    def _by_embedders(self, measure: type[Measure], question: Question) -> Iterator[MeasureJob]:
+        corpus, anonymizer = question.corpus, question.anonymizer
+        for embedder in dict.fromkeys(one.attacker.embedder for one in self.attackers):
+            for one in measure.plan(question):
+                pair = (
+                    self._vectors(corpus, TRIAL, embedder, None, "owner"),
+                    self._vectors(corpus, TRIAL, embedder, anonymizer, "owner"),
+                )
+                name = embedder.partition(":")[0]
+                labels = {"corpus": corpus.label, "anonymizer": anonymizer.label, "embedder": name}
+                label = f"measure {corpus.label} {anonymizer.label}: {one.name} by {name}"
+                yield MeasureJob(label, labels, one, self.study.seed, pair=pair)
+
+    def _by_listeners(self, measure: type[Measure], question: Question) -> Iterator[MeasureJob]:
+        corpus, anonymizer = question.corpus, question.anonymizer
+        if anonymizer.kind == "vectors":
+            return
+        anonymized = self.anonymized(corpus, TRIAL, anonymizer, "owner") if anonymizer.kind == "sound" else None
+        for listener in study_listeners(self, corpus):
+            if anonymized is None and listener.made().needs_original:
                 continue
-            job = ListenJob(f"listen {speech.label} {way.label} by {ear.label}", speech.of(TRIAL), ear, hidden)
-            labels = {"corpus": speech.label, "anonymizer": way.label}
-            ask = Ask("utility", metrics, self.study.seed, ("utility",))
-            yield MeasureJob(f"measure {speech.label} {way.label}: {ear.label}", labels, ask, listen=job)
+            label = f"listen {corpus.label} {anonymizer.label} by {listener.label}"
+            job = ListenJob(label, corpus.of(TRIAL), listener, anonymized)
+            labels = {"corpus": corpus.label, "anonymizer": anonymizer.label}
+            for one in measure.plan(question):
+                where = f"measure {corpus.label} {anonymizer.label}: {listener.label}"
+                yield MeasureJob(where, labels, one, self.study.seed, listen=job)
 
-    def _ears(self, speech: Speech) -> Iterator[Ear]:
-        ways = {way.label: way for way in self.hidings}
-        for label, choice in self.study.ears.items():
-            if kind_of(choice) != "ctc" or ":" in choice.listener:
-                yield Ear(label, choice)
-                continue
-            hidden = None
-            if choice.trained_on != ORIGINAL:
-                hidden = hide_job(self.study, speech, TRAIN, ways[choice.trained_on], "training")
-            settings = replace(recognizer_settings(choice.config), seed=self.study.seed)
-            told = f"train {speech.label} {label} on {choice.trained_on}"
-            yield Ear(label, choice, TrainJob(told, speech.of(TRAIN), settings, hidden))
+    def _sources(
+        self, corpus: StudyCorpus, anonymizer: ResolvedAnonymizer, who: ResolvedAttacker, measure: Measure
+    ) -> AttackSources:
+        """Give every set of vectors that an attacker of this knowledge may have, and this measure needs."""
+        attacker, level = who.attacker, who.attacker.knowledge
+        enroll, trial = (TRIAL, ENROLMENT) if measure.swapped else (ENROLMENT, TRIAL)
+
+        def vectors(role: str, by: Who, kind: str, draw: int = 1) -> VectorSource:
+            how = anonymizer if kind == "anonymized" else None
+            return self._vectors(corpus, role, attacker.embedder, how, by, draw)
+
+        def enrolment(role: str) -> tuple[VectorSource, ...]:
+            draws = range(1, who.facts()["enroll_draws"] + 1)
+            return tuple(vectors(role, "attacker", level.enroll, draw) for draw in draws)
+
+        training = original = None
+        if attacker.learns and self._learns_from_speech(corpus, attacker.embedder):
+            by = (who.similar or anonymizer) if level.needs_training else None
+            training = self._vectors(corpus, TRAIN, attacker.embedder, by, "training")
+        if level is Knowledge.ALIGNED:
+            original = self._vectors(corpus, TRAIN, attacker.embedder, None, "training")
+        calibration = None
+        if measure.calibrates and len(corpus.of(CALIBRATION[0])):
+            calibration = (enrolment(CALIBRATION[0])[:1], vectors(CALIBRATION[1], "calibration", level.trial))
+        return AttackSources(
+            who,
+            vectors(trial, "owner", level.trial),
+            enrolment(enroll) if measure.needs == "attack" else (),
+            training,
+            original,
+            calibration,
+        )
+
+    def _learns_from_speech(self, corpus: StudyCorpus, embedder: str) -> bool:
+        """An embedder that has itself learnt from anonymized speech may do without training speech."""
+        from personare.attackers.trained import trained_on
+
+        return len(corpus.of(TRAIN)) > 0 or trained_on(embedder) is None
+
+    def _vectors(
+        self,
+        corpus: StudyCorpus,
+        role: str,
+        embedder: str,
+        anonymizer: ResolvedAnonymizer | None,
+        who: Who,
+        draw: int = 1,
+    ) -> VectorSource:
+        name = embedder.partition(":")[0]
+        original = EmbedJob(f"embed {corpus.label} {role} by {name}", corpus.of(role), embedder)
+        if anonymizer is None or anonymizer.kind == "none":
+            return VectorSource(original)
+        identity = anonymizer.owner_identity if who == "owner" else anonymizer.present_identity
+        disguise = (identity, self._token(corpus, anonymizer, who, draw))
+        if anonymizer.kind == "vectors":
+            pool = EmbedJob(f"embed {corpus.label} {TRAIN} by {name}", corpus.of(TRAIN), embedder)
+            system = replace(anonymizer.known, level="utterance") if who == "training" else anonymizer.known
+            label = f"generate {corpus.label} {role} by {anonymizer.label} ({who})"
+            keys = (key_of(self.study, who, draw), key_of(self.study, "system"))
+            return VectorSource(GenerateJob(label, original, pool, system, *keys), disguise)
+        speech = self.anonymized(corpus, role, anonymizer, who, draw)
+        label = f"{original.label}, anonymized by {anonymizer.label} ({who}{f' {draw}' if draw > 1 else ''})"
+        return VectorSource(EmbedJob(label, corpus.of(role), embedder, speech), disguise)
+
+    def _token(self, corpus: StudyCorpus, anonymizer: ResolvedAnonymizer, who: Who, draw: int) -> str:
+        """Name the draw of pseudo-speakers without telling its key."""
+        if anonymizer.given is not None and who == "owner":
+            key = self._paired[corpus.label, anonymizer.label].key
+            return "owner" if key is None else key_token(key)
+        return key_token(key_of(self.study, who, draw))
 
 
-def _fits(assault: Assault, family: str, way: Hiding) -> bool:
-    """Whether a family can be measured for an attack: check says so for those that cannot."""
-    if family in ("single", "ranks"):
-        return assault.scorer != "plda" and not assault.choice.as_norm
-    return family != "inference" or (assault.knowledge.needs_training and way.kind != "none")
-
-
-def _enough(speech: Speech, family: str, swap: bool, length: int) -> bool:
-    """Whether two people have a conversation of this length, or two of them for Singling Out."""
-    counts = speech.of(ENROLMENT if swap else TRIAL)["speaker"].value_counts()["count"]
-    return bool((counts >= (2 * length if family == "single" else length)).sum() >= 2)
+def _same(one: ResolvedAttacker, two: ResolvedAttacker) -> bool:
+    """Whether two attackers do the same under different labels."""
+    return one.facts() == two.facts() and one.attacker.embedder == two.attacker.embedder
 
 
 def _before(job: Any) -> Iterator[Any]:
     """Give the jobs whose results a job needs."""
     if isinstance(job, MeasureJob):
-        yield from (voiced.job for voiced in job.speech.values())
+        yield from (source.job for source in job.sources)
         if job.listen is not None:
             yield job.listen
-    elif isinstance(job, InventJob):
+    elif isinstance(job, GenerateJob):
         yield from (job.original, job.pool)
     elif isinstance(job, ListenJob):
-        yield from (one for one in (job.hidden, job.ear.training) if one is not None)
-    elif isinstance(job, HearJob | TrainJob) and job.hidden is not None:
+        yield from (one for one in (job.hidden, job.listener.training) if one is not None)
+    elif isinstance(job, EmbedJob) and job.anonymized is not None:
+        yield job.anonymized
+    elif isinstance(job, TrainJob) and job.hidden is not None:
         yield job.hidden
+    else:
+        assert isinstance(job, AnonymizeJob | GivenJob | EmbedJob | TrainJob)

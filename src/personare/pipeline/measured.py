@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from personare.core.files import write_text
-from personare.core.findings import Estimate, Finding
+from personare.core.findings import Estimate, Finding, MetricCard
 from personare.core.tables import write_frame
-from personare.metrics import card
+from personare.metrics import CARDS, card
 
 FINDINGS = "findings.json"
 Value = str | int | float
@@ -65,10 +65,11 @@ def load(folder: Path) -> Saved:
 
 
 def as_row(finding: Finding) -> dict[str, Any]:
-    """Flatten, exactly: Python's JSON keeps NaN and infinity."""
-    e = finding.estimate
+    """Flatten, exactly: Python's JSON keeps NaN and infinity. A metric that is not built in brings its card along."""
+    e, name = finding.estimate, finding.metric.name
     return {
-        "metric": finding.metric.name,
+        "metric": name,
+        "card": None if name in CARDS else asdict(finding.metric),
         "estimate": [e.value, e.low, e.high, e.n],
         "conditions": dict(finding.conditions),
         "failed": finding.failed,
@@ -85,7 +86,12 @@ def from_row(row: Mapping[str, Any]) -> Finding:
     """
     value, low, high, n = row["estimate"]
     estimate = Estimate(value, low, high, n)
-    return Finding(card(row["metric"]), estimate, row["conditions"], row["failed"], row["chance"])
+    return Finding(_card(row), estimate, row["conditions"], row["failed"], row["chance"])
+
+
+def _card(row: Mapping[str, Any]) -> MetricCard:
+    own = row.get("card")
+    return card(row["metric"]) if own is None else MetricCard(**{**own, "bounds": tuple(own["bounds"])})
 
 
 def finite(value: float | None) -> float | None:

@@ -11,25 +11,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from personare.attackers.attack import Attack
 from personare.attackers.cache import embed_file
-from personare.attackers.scoring import cosine
 from personare.core.audio import write
 from personare.core.errors import PersonareError
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.corpora.voices.synthesizer import synthesize
 from personare.engine.result import line_of
+from personare.pipeline.attack_inputs import PlayedAttack
 from personare.pipeline.graph import Graph
-from personare.pipeline.listening import HeardPair, ListenWork, SoundPair
-from personare.pipeline.measures.detection import measure_detection
-from personare.pipeline.measures.legal import measure_link, measure_single
-from personare.pipeline.measures.voices import measure_ranks
+from personare.pipeline.measures import Measure
+from personare.pipeline.observe import ObserveWork, UtterancePair
 from personare.pipeline.roles import ENROLMENT, ROLES, TRIAL
-from personare.pipeline.seen import Seen
-from personare.pipeline.speech import Speech
-from personare.pipeline.stages.anonymize import HideJob
-from personare.pipeline.stages.embed import HearJob
-from personare.pipeline.stages.listen import ListenJob, cut_out
+from personare.pipeline.speech import StudyCorpus
+from personare.pipeline.stages.anonymize import AnonymizeJob
+from personare.pipeline.stages.embed import EmbedJob
+from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.store import Store
 
 UTTERANCES = 2
@@ -37,12 +35,12 @@ MOST_SPEAKERS, DIMENSIONS = 30, 192
 Seconds = dict[str, float]
 
 
-def few(speech: Speech, folder: Path) -> Speech:
+def few(speech: StudyCorpus, folder: Path) -> StudyCorpus:
     """Keep a couple of usual utterances of each role; voices not there yet are invented in ``folder``."""
     parts = [_usual(speech.of(role)) for role in ROLES]
     frame = pl.concat([part for part in parts if len(part)])
     if speech.wanted is None:
-        return replace(speech, frame=frame)
+        return replace(speech, frame=frame, sampled=True)
     wanted = {u.name: u for u in speech.wanted.plan()}
     places = []
     for utterance, path in frame.select("utterance", "audio").iter_rows():
@@ -51,7 +49,7 @@ def few(speech: Speech, folder: Path) -> Speech:
             place = folder / f"{utterance}.flac"
             write(place, synthesize(wanted[utterance], rate_hz=speech.wanted.rate_hz))
         places.append(str(place))
-    return replace(speech, frame=frame.with_columns(pl.Series("audio", places, dtype=pl.String)))
+    return replace(speech, frame=frame.with_columns(pl.Series("audio", places, dtype=pl.String)), sampled=True)
 
 
 def _usual(part: pl.DataFrame) -> pl.DataFrame:
@@ -72,14 +70,14 @@ def _size(row: dict[str, Any]) -> float:
 
 
 def probe_sounds(graph: Graph, folder: Path, wanted: set[str]) -> tuple[Seconds, dict[str, str]]:
-    """Time one item of every stage that hides, hears or listens and is in ``wanted``, by the stage's label.
+    """Time one item of every stage that anonymizes, embeds or listens and is in ``wanted``, by the stage's label.
 
     Gives the seconds of a warm item, and the reason where a stage failed on its first items: better now than later.
     """
     store, found, failed = Store(folder / "stages"), {}, {}
-    for kind in ("hide", "hear", "listen"):
+    for kind in ("anonymize", "embed", "listen"):
         for job in graph.waves[kind]:
-            needed = kind == "hide" or job.stage.label in wanted
+            needed = kind == "anonymize" or job.stage.label in wanted
             items = list(_singly(job, store))[:UTTERANCES] if needed else []
             work = _uncached(job, store, folder)
             for item in items:
@@ -94,33 +92,34 @@ def probe_sounds(graph: Graph, folder: Path, wanted: set[str]) -> tuple[Seconds,
     return found, failed
 
 
-def _uncached(job: HideJob | HearJob | ListenJob, store: Store, folder: Path) -> Callable[[Any], Any]:
+def _uncached(job: AnonymizeJob | EmbedJob | ListenJob, store: Store, folder: Path) -> Callable[[Any], Any]:
     """Give the work of a stage without what earlier runs remember: a second plan must not promise more."""
-    if isinstance(job, HearJob):
+    if isinstance(job, EmbedJob):
         ear = job.embedder
         return lambda s: embed_file(s.audio, ear, start_s=s.start_s, end_s=s.end_s, folder=folder / job.stage.key)
     if isinstance(job, ListenJob):
-        return _Cut(replace(job.ear.work(store), remember=False))
+        return _Observed(replace(job.work(store), remember=False))
     return job.work(store)
 
 
-def _singly(job: HideJob | HearJob | ListenJob, store: Store) -> Sequence[Any]:
+def _singly(job: AnonymizeJob | EmbedJob | ListenJob, store: Store) -> Sequence[Any]:
     """List one utterance at a time, also where a run takes several together."""
     return job.pairs(store) if isinstance(job, ListenJob) else job.items(store)
 
 
 @dataclass(frozen=True)
-class _Cut:
-    """Listen to one pair, after cutting where a cut is needed."""
+class _Observed:
+    """Observe one pair; a reason in words is raised, as a plan names it."""
 
-    listen: ListenWork
+    work: ObserveWork
 
-    def __call__(self, pair: SoundPair) -> HeardPair:
-        cut_out(pair)
-        return self.listen(pair)
+    def __call__(self, pair: UtterancePair) -> None:
+        (row,) = self.work([pair])
+        if isinstance(row, str):
+            raise PersonareError(row)
 
 
-def probe_voices(speech: Speech) -> float:
+def probe_voices(speech: StudyCorpus) -> float:
     """Time the invention of one voice."""
     assert speech.wanted is not None
     first, second = speech.wanted.plan()[:2]
@@ -130,32 +129,24 @@ def probe_voices(speech: Speech) -> float:
     return time.perf_counter() - began
 
 
-def probe_measures(speech: Speech, families: Sequence[str], *, metrics: Sequence[str], seed: int) -> Seconds:
-    """Time one measurement of each family on random vectors, of at most 30 people, scaled to the real number."""
+def probe_measures(corpus: StudyCorpus, measures: Sequence[Measure], *, seed: int) -> Seconds:
+    """Time measures on random vectors of at most 30 people, scaled to the real number; others take a moment each."""
     rng = rng_for(Key.from_seed(seed), "probe")
-    enroll, trial = (_random(speech.of(role), rng) for role in (ENROLMENT, TRIAL))
-    people = speech.of(TRIAL)["speaker"].n_unique()
-    scale = max(1.0, people / MOST_SPEAKERS) ** 2  # trials grow with the square of the people
-    seen = Seen(enroll, trial, cosine)
-    known = speech.genders()
-    sizes = (2,)
-    works: dict[str, Callable[[], Any]] = {
-        "detection": lambda: measure_detection(seen, metrics=metrics, length=1, genders=known, listed=None, rng=rng),
-        "link": lambda: measure_link(
-            seen, metrics=("linkability",), length=1, sizes=sizes, populations=(), genders=known, rng=rng
-        ),
-        "single": lambda: measure_single(seen, length=1, sizes=sizes, draws=5, rng=rng),
-        "ranks": lambda: measure_ranks(seen, metrics=(), links=True, tests=100, rng=rng),
-    }
-    found = {family: 0.0 for family in families if family not in works}  # a moment each
-    for family in (name for name in families if name in works):
+    enroll, trial = (_random(corpus.of(role), rng) for role in (ENROLMENT, TRIAL))
+    people = corpus.of(TRIAL)["speaker"].n_unique()
+    seconds = {measure.name: 0.0 for measure in measures if measure.needs != "attack"}
+    for measure in measures:
+        if measure.needs != "attack" or not enroll.ids:
+            continue
+        sides = (trial, enroll) if measure.swapped else (enroll, trial)
         began = time.perf_counter()
         try:
-            works[family]()
+            measure.run(PlayedAttack(Attack(*sides), seed), rng=rng)
         except PersonareError:
             continue
-        found[family] = (time.perf_counter() - began) * (scale if family == "detection" else scale**0.5)
-    return found
+        scale = max(1.0, people / MOST_SPEAKERS) ** measure.cost
+        seconds[measure.name] = (time.perf_counter() - began) * scale
+    return seconds
 
 
 def _random(part: pl.DataFrame, rng: np.random.Generator) -> Embeddings:

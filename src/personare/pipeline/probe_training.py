@@ -9,7 +9,7 @@ from pathlib import Path
 
 from personare.core.audio import read_mono
 from personare.core.errors import PersonareError
-from personare.listeners.normalize import Normalizer
+from personare.listeners.normalize import Letters
 from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Store
 from personare.training.recognizer.examples import RecognizerExample, example
@@ -56,7 +56,7 @@ def _seconds(job: TrainJob, folder: Path, utterances: int) -> float:
 
 def _example(row: dict[str, object]) -> RecognizerExample:
     audio = read_mono(Path(str(row["audio"])), start_s=row.get("start_s") or 0.0, stop_s=row.get("end_s"))  # type: ignore[arg-type]
-    return example(audio, str(row["text"]), normalize=Normalizer())
+    return example(audio, str(row["text"]), normalize=Letters())
 
 
 def _validation(settings: RecognizerSettings, each: float) -> float:

@@ -1,11 +1,11 @@
-"""The methods a study names, made: how voices are hidden, who attacks, whose key draws which pseudo-voice.
+"""The methods a study names, built: how speech is anonymized, who attacks, whose key draws which pseudo-speaker.
 
-Keys come from the study's public seed: everybody can repeat a study, and nothing it hides is meant to be given away.
+Keys come from the study's public seed: everybody can repeat a study, and what it anonymizes is not meant to be given
+away.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,142 +13,228 @@ from pathlib import Path
 from typing import Any, Literal
 
 from personare.anonymizers import ANONYMIZERS
+from personare.attackers.attack import Attacker
 from personare.attackers.knowledge import Knowledge, knowledge
+from personare.core.catalog import allow_modules_in
 from personare.core.config import coerce
 from personare.core.errors import ConfigError, did_you_mean
-from personare.core.seeding import Key, token_for
-from personare.pipeline.recipe import Level, Recipe
+from personare.core.fingerprint import SystemIdentity
+from personare.core.seeding import Key
 from personare.pipeline.study import ORIGINAL, AttackerChoice, Study
+from personare.pipeline.system import Level, System, read_system
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
 Kind = Literal["none", "sound", "vectors"]
 Who = Literal["owner", "attacker", "training", "calibration", "system"]
+GIVEN, METHOD, GENERATOR = "given", "method", "generator"
 
 
 @dataclass(frozen=True)
-class Hiding:
-    """A way to hide voices, under its label in the study; ``vectors`` invents speaker vectors without any sound."""
+class GivenFolder:
+    """Speech that was anonymized before; ``key`` pairs its names with the originals (None: where it usually lies)."""
+
+    folder: Path
+    key: Path | None = None
+
+
+@dataclass(frozen=True)
+class ResolvedAnonymizer:
+    """A way to anonymize, under its label in the study.
+
+    Parameters
+    ----------
+    kind : ``none`` changes nothing, ``sound`` changes audio, ``vectors`` generates speaker vectors without any sound.
+    system : how it is done; None where a given folder does not say and nobody else does.
+    given : the owner's speech is taken from this folder; attackers still anonymize by ``system``.
+    """
 
     label: str
     kind: Kind
-    recipe: Recipe = dataclasses.field(default_factory=lambda: Recipe("none"))
+    system: System | None = None
+    given: GivenFolder | None = None
 
     @property
-    def system(self) -> str:
-        """What it does, in words that do not depend on the label."""
-        return ORIGINAL if self.kind == "none" else self.recipe.in_words()
+    def owner_identity(self) -> SystemIdentity:
+        """The system that made the owner's speech: what leak checks compare, whatever its label."""
+        if self.system is None:
+            return SystemIdentity(f"{ORIGINAL if self.kind == 'none' else 'unknown'} {self.label}", self.label)
+        return self.system.identity if self.given is not None else self.system.present_identity
+
+    @property
+    def present_identity(self) -> SystemIdentity:
+        """The system that attackers anonymize by, as it is here and now."""
+        return self.known.present_identity
+
+    @property
+    def known(self) -> System:
+        """How it is done; whoever asks needs to know."""
+        if self.system is None:
+            raise ConfigError(f"anonymizers: {self.label}: {UNKNOWN_METHOD}")
+        return self.system
+
+    def unlike_owner(self) -> str:
+        """Say why attackers cannot anonymize as the owner did; nothing where they can."""
+        if self.kind != "sound" or self.given is None:
+            return ""
+        if self.system is None:
+            return UNKNOWN_METHOD
+        note = self.system.version_note
+        if note and self.system.recorded:
+            return f"the folder was made by {note}; anonymize it again, or say how it was made with method: NAME"
+        return ""
+
+
+UNKNOWN_METHOD = (
+    "nobody says how the folder was made (it has no anonymization.json); say it with method: NAME (--method), or leave "
+    "out attackers who anonymize speech themselves"
+)
 
 
 @dataclass(frozen=True)
-class Assault:
-    """An attacker under a label; ``scorer`` is always said, ``similar`` is what a semi-informed one has learnt from."""
+class ResolvedAttacker:
+    """An attacker under a label; ``similar`` is the other system that a semi-informed one has learnt from."""
 
     label: str
-    knowledge: Knowledge
-    choice: AttackerChoice
-    similar: Hiding | None = None
+    attacker: Attacker
+    enroll_draws: int = 1
+    similar: ResolvedAnonymizer | None = None
 
     @property
-    def scorer(self) -> str:
-        """How voices are compared."""
-        if self.knowledge is Knowledge.ALIGNED:
-            return "aligned"
-        return self.choice.scorer or ("wccn" if self.knowledge.needs_training else "cosine")
+    def by_cosine(self) -> bool:
+        """Whether vectors end up in a space in which the cosine compares them."""
+        return self.attacker.scorer_name in ("cosine", "wccn", "aligned") and not self.attacker.as_norm
 
-    @property
-    def learns(self) -> bool:
-        """Whether speech of other people is needed."""
-        return self.knowledge.needs_training or self.scorer != "cosine" or self.choice.as_norm > 0
-
-    def against(self, hiding: Hiding) -> Assault:
-        """Give the attack on unprotected speech with the same ear and scorer, where nothing is hidden."""
-        if hiding.kind != "none" or self.knowledge is Knowledge.ORIGINAL:
+    def against(self, anonymizer: ResolvedAnonymizer) -> ResolvedAttacker:
+        """Give the attack on unprotected speech with the same embedder and scorer, where nothing is anonymized."""
+        if anonymizer.kind != "none" or self.attacker.knowledge is Knowledge.ORIGINAL:
             return self
-        scorer: Any = "wccn" if self.scorer == "aligned" else self.scorer
-        return replace(self, knowledge=Knowledge.ORIGINAL, choice=replace(self.choice, scorer=scorer), similar=None)
+        scorer = "wccn" if self.attacker.scorer_name == "aligned" else self.attacker.scorer_name
+        return replace(self, attacker=replace(self.attacker, knowledge=Knowledge.ORIGINAL, scorer=scorer), similar=None)
 
     def facts(self) -> dict[str, Any]:
         """Everything an attack depends on besides its speech."""
+        level = self.attacker.knowledge
         return {
-            "knowledge": self.knowledge.value,
-            "scorer": self.scorer,
-            "disguises": self.choice.disguises if self.knowledge.enroll == "anonymized" else 1,
-            "as_norm": self.choice.as_norm,
-            "alignment": self.choice.alignment if self.knowledge is Knowledge.ALIGNED else "",
-            "similar": self.similar.system if self.similar else "",
+            "knowledge": level.value,
+            "scorer": self.attacker.scorer_name,
+            "enroll_draws": self.enroll_draws if level.enroll == "anonymized" else 1,
+            "as_norm": self.attacker.as_norm,
+            "alignment": self.attacker.alignment if level is Knowledge.ALIGNED else "",
+            "similar": self.similar.present_identity.fingerprint if self.similar else "",
         }
 
 
-def hidings(study: Study, folder: Path) -> list[Hiding]:
-    """Make every anonymizer of a study; a wrong name or parameter is one line."""
-    return [hiding_of(label, given or {}, folder) for label, given in study.anonymizers.items()]
+def resolve_anonymizers(study: Study, folder: Path) -> list[ResolvedAnonymizer]:
+    """Build every anonymizer of a study; a wrong name or parameter is one line."""
+    return [resolve_anonymizer(label, given or {}, folder) for label, given in study.anonymizers.items()]
 
 
-def hiding_of(label: str, given: Mapping[str, Any], folder: Path) -> Hiding:
-    """Make one; ``original: {}`` hides nothing."""
+def resolve_anonymizer(label: str, settings: Mapping[str, Any], folder: Path) -> ResolvedAnonymizer:
+    """Build one; ``original: {}`` changes nothing, ``given: FOLDER`` is speech that was anonymized before."""
     where = f"anonymizers: {label}"
-    ours = ("method" if "method" in given else "generator", "level")  # a method may have a generator of its own
-    rest = {name: value for name, value in given.items() if name not in ours}
-    level: Level = coerce(given.get("level", "speaker"), Level, where=f"{where}: level")
-    if not given:
+    if not settings:
         if label != ORIGINAL:
-            raise ConfigError(f"{where}: needs a method (or a generator of voices); only '{ORIGINAL}' hides nothing")
-        return Hiding(label, "none")
+            raise ConfigError(f"{where}: needs a method (or a generator, or given); only '{ORIGINAL}' changes nothing")
+        return ResolvedAnonymizer(label, "none")
     if label == ORIGINAL:
-        raise ConfigError(f"{where}: '{ORIGINAL}' hides nothing and has no settings; choose another label")
-    if not {"method", "generator"} & set(given):
-        names = "; ".join(did_you_mean(str(n), ["method", "generator", "level"]) for n in given)
-        raise ConfigError(f"{where}: needs a method or a generator ({names})")
-    catalog = ANONYMIZERS if "method" in given else PSEUDOSPEAKERS
-    name = coerce(given.get("method", given.get("generator")), str, where=where)
+        raise ConfigError(f"{where}: '{ORIGINAL}' changes nothing and has no settings; choose another label")
+    if not {METHOD, GENERATOR, GIVEN} & set(settings):
+        names = "; ".join(did_you_mean(str(n), [METHOD, GENERATOR, GIVEN, "level"]) for n in settings)
+        raise ConfigError(f"{where}: needs a method, a generator or given ({names})")
+    if GIVEN in settings:
+        return _given(label, settings, folder)
+    return ResolvedAnonymizer(label, "sound" if METHOD in settings else "vectors", _system(where, settings, folder))
+
+
+def _system(where: str, settings: Mapping[str, Any], folder: Path) -> System:
+    ours = (METHOD if METHOD in settings else GENERATOR, "level")  # a method may have a generator of its own
+    level: Level = coerce(settings.get("level", "speaker"), Level, where=f"{where}: level")
+    rest = {name: value for name, value in settings.items() if name not in ours}
+    catalog = ANONYMIZERS if METHOD in settings else PSEUDOSPEAKERS
+    name = coerce(settings[ours[0]], str, where=where)
+    if ":" in name:
+        allow_modules_in(folder)
     try:
         rest = _with_paths(catalog.load(name), rest, folder)
         catalog.make(name, **rest)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    return Hiding(label, "sound" if "method" in given else "vectors", Recipe(name, rest, level))
+    return System(name, rest, level, "anonymizer" if METHOD in settings else "pseudospeaker")
+
+
+def _given(label: str, settings: Mapping[str, Any], folder: Path) -> ResolvedAnonymizer:
+    """Take a folder; how it was made is what the study says, else what the folder says."""
+    where = f"anonymizers: {label}"
+    place = _absolute(coerce(settings[GIVEN], Path, where=f"{where}: {GIVEN}"), folder)
+    if not place.exists():
+        raise ConfigError(f"{where}: {place}: no such file or folder")
+    key = coerce(settings.get("key"), Path | None, where=f"{where}: key")
+    rest = {name: value for name, value in settings.items() if name not in (GIVEN, "key")}
+    if rest and METHOD not in rest:
+        raise ConfigError(f"{where}: {', '.join(rest)} belong to a method; say which with method: NAME")
+    system = _system(where, rest, folder) if rest else read_system(place)
+    return ResolvedAnonymizer(
+        label, "sound", system, GivenFolder(place, None if key is None else _absolute(key, folder))
+    )
+
+
+def _absolute(path: Path, folder: Path) -> Path:
+    return (folder / path.expanduser()).resolve()
 
 
 def _with_paths(cls: type, parameters: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Take relative paths among the parameters from the study's folder."""
     hints = typing.get_type_hints(cls)
-    found = dict(parameters)
+    located = dict(parameters)
     for name, value in parameters.items():
         hint = hints.get(name)
         is_path = hint is Path or Path in typing.get_args(hint)
         is_path |= hint is str and ("/" in str(value) or bool(Path(str(value)).suffix))  # e.g. a generator's .npz
         if is_path and isinstance(value, str) and (folder / value).exists():
-            found[name] = str((folder / value).resolve())
-    return found
+            located[name] = str((folder / value).resolve())
+    return located
 
 
-def assaults(study: Study, ways: list[Hiding]) -> list[Assault]:
-    """Make every attacker of a study."""
-    labels = {way.label: way for way in ways}
-    found = []
-    for label, choice in study.attackers.items():
-        where = f"attackers: {label}"
-        try:
-            level = knowledge(choice.knowledge)
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {error}") from None
-        similar = None
-        if level is Knowledge.SEMI_INFORMED:
-            if choice.learns_from not in labels or labels[choice.learns_from].kind == "none":
-                known = [way.label for way in ways if way.kind != "none"]
-                told = did_you_mean(choice.learns_from or "", known)
-                raise ConfigError(f"{where}: semi-informed learns_from another anonymizer of the study; {told}")
-            similar = labels[choice.learns_from]
-        elif choice.learns_from is not None:
-            raise ConfigError(f"{where}: learns_from is for semi-informed attackers, not for {level.value}")
-        if level.needs_training and choice.scorer == "cosine":
-            raise ConfigError(f"{where}: {level.value} learns, and cosine cannot; use scorer: wccn or plda")
-        found.append(Assault(label, level, choice, similar))
-    return found
+def resolve_attackers(
+    study: Study, anonymizers: list[ResolvedAnonymizer], folder: Path = Path()
+) -> list[ResolvedAttacker]:
+    """Build every attacker of a study."""
+    return [resolve_attacker(label, choice, anonymizers, folder) for label, choice in study.attackers.items()]
+
+
+def resolve_attacker(
+    label: str, choice: AttackerChoice, anonymizers: list[ResolvedAnonymizer], folder: Path
+) -> ResolvedAttacker:
+    """Build one; a level that learns from another system must name it."""
+    where = f"attackers: {label}"
+    try:
+        level = knowledge(choice.knowledge)
+        attacker = Attacker(level, choice.embedder, choice.scorer, choice.as_norm, choice.alignment)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    similar = None
+    if level is Knowledge.SEMI_INFORMED:
+        similar = _similar(where, choice.learns_from, anonymizers, folder)
+    elif choice.learns_from is not None:
+        raise ConfigError(f"{where}: learns_from is for semi-informed attackers, not for {level.value}")
+    return ResolvedAttacker(label, attacker, choice.enroll_draws, similar)
+
+
+def _similar(
+    where: str, name: str | Mapping[str, Any] | None, anonymizers: list[ResolvedAnonymizer], folder: Path
+) -> ResolvedAnonymizer:
+    if isinstance(name, Mapping):
+        return resolve_anonymizer(f"similar system of {where.rpartition(' ')[2]}", name, folder)
+    known = {one.label: one for one in anonymizers if one.kind != "none"}
+    if name not in known:
+        raise ConfigError(
+            f"{where}: semi-informed learns_from another anonymizer of the study; {did_you_mean(name or '', known)}"
+        )
+    return known[name]
 
 
 def key_of(study: Study, who: Who, draw: int = 1) -> Key:
-    """Give the key by which someone draws pseudo-voices; no two of them share one, and no two draws do."""
+    """Give the key by which someone draws pseudo-speakers; no two of them share one, and no two draws do."""
     if draw > 1:
         return key_of(study, who).child(str(draw))
     owner = Key.from_seed(study.seed).child("study", "owner")
@@ -156,8 +242,3 @@ def key_of(study: Study, who: Who, draw: int = 1) -> Key:
     system = Key.from_seed(study.seed).child("study", "system")  # what all who know the system share
     keys = {"owner": owner, "attacker": attacker, "training": attacker.child("training"), "system": system}
     return keys.get(who) or attacker.child("calibration")
-
-
-def mark_of(key: Key) -> str:
-    """Give a public mark of a key: equal marks mean equal pseudo-voices."""
-    return token_for(key, "draw")

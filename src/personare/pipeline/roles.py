@@ -5,8 +5,9 @@ enrolment, trial     the attacked people: what the attacker has of them, and wha
 
 Rules for the attacked: ``halves`` (each speaker's utterances dealt, the larger half enrolled), ``count`` (so many are
 enrolled), ``sets`` (A and B of vauquier2025legal, section 3.1: everybody in B is in A with other utterances; A is
-enrolled, B is the trial, and for Singling Out the other way round), ``lists`` (VoicePrivacy's enrolls and trials).
-Deviations: the paper does not say how a speaker's speech is shared between A and B; here in proportion to ``least``.
+enrolled, B is the trial, and for Singling Out the other way round), ``lists`` (VoicePrivacy's enrolls and trials),
+``trial`` (nothing is enrolled).
+Deviations: the paper does not say how a speaker's speech is shared between A and B; here by ``min_speech``.
 """
 
 from __future__ import annotations
@@ -45,12 +46,27 @@ def with_roles(frame: pl.DataFrame, choice: CorpusChoice, key: Key) -> tuple[pl.
         else:
             enroll, trial = _dealt(part, choice, key)
             roles |= dict.fromkeys(enroll, ENROLMENT) | dict.fromkeys(trial, TRIAL)
+    if choice.on_one_side == "drop":
+        notes += _dropped(frame, roles)
     given = pl.Series("role", [roles.get(u) for u in frame["utterance"]], dtype=pl.String)
     frame = (frame.drop("role") if "role" in frame.columns else frame).with_columns(given)
     unused = int(given.is_null().sum())
     if unused:
         notes.append(f"{unused} of {len(frame)} utterances have no role and are not used")
     return frame.filter(pl.col("role").is_not_null()), notes
+
+
+def _dropped(frame: pl.DataFrame, roles: dict[str, str]) -> Iterator[str]:
+    """Take the roles of people who are only enrolled or only tested away."""
+    given = pl.Series("role", [roles.get(u) for u in frame["utterance"]], dtype=pl.String)
+    both = one_sided(frame.with_columns(given))
+    alone = {*both[0], *both[1]}
+    for utterance, speaker in frame.select("utterance", "speaker").iter_rows():
+        if speaker in alone:
+            roles.pop(utterance, None)
+    if alone:
+        first = f"first: '{min(alone)}'"
+        yield f"{len(alone)} speakers have too few utterances to be enrolled and tested; they are left out ({first})"
 
 
 def one_sided(frame: pl.DataFrame) -> tuple[list[str], list[str]]:
@@ -83,8 +99,8 @@ def _by_number(frame: pl.DataFrame, choice: CorpusChoice, key: Key) -> dict[str,
     order = list(_in_turn(frame, key))
     counts = [round(n * len(order)) if n < 1 else int(n) for n in (choice.train, choice.calibration)]
     if sum(counts) > len(order) - 2:
-        wanted = f"{sum(counts)} speakers are set aside for train and calibration"
-        raise CorpusError(f"{wanted}, of {len(order)}; at least 2 must be left to be attacked")
+        rest = f", {sum(counts)} of them are set aside for train and calibration" if sum(counts) else ""
+        raise CorpusError(f"there are {len(order)} speakers{rest}; at least 2 must be left to be attacked")
     groups = {}
     for name, count in zip(("train", "calibration"), counts, strict=True):
         aside, order = order[:count], order[count:]
@@ -130,6 +146,8 @@ def _dealt(part: pl.DataFrame, choice: CorpusChoice, key: Key) -> tuple[list[str
         return _listed(part)
     if choice.split == "sets":
         return _sets(part, choice, key)
+    if choice.split == "trial":
+        return [], part["utterance"].to_list()
     if choice.split == "count":
         enrolled = choice.enrolment or 1
         dealt = [(ids[:enrolled], ids[enrolled:]) for _, ids in _each(part, key)]
@@ -152,7 +170,7 @@ def _listed(part: pl.DataFrame) -> tuple[list[str], list[str]]:
 def _sets(part: pl.DataFrame, choice: CorpusChoice, key: Key) -> tuple[list[str], list[str]]:
     """Share each speaker's speech between A and B; who has enough for A only is in A only, who has less is nowhere."""
     amount = dict(zip(part["utterance"], _amounts(part, choice), strict=True))
-    least_a, least_b = choice.least
+    least_a, least_b = choice.min_speech
     a: list[str] = []
     b: list[str] = []
     for _, ids in _each(part, key):

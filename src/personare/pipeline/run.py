@@ -9,14 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from personare.core.errors import ConfigError, CorpusError, TargetError
+from personare.core.errors import ConfigError, CorpusError, OutputError, StudyError
 from personare.core.files import write_text
 from personare.core.weights import files_of
-from personare.engine import Engine, Result
+from personare.engine import Engine, Result, engine_for
+from personare.pipeline.check import check_study
 from personare.pipeline.folder import STAGES, RunFolder, write_folder
+from personare.pipeline.given import read_study_corpus
 from personare.pipeline.graph import Graph
 from personare.pipeline.jobs.voices import make_voices
-from personare.pipeline.speech import Speech, speech_of, with_marks
+from personare.pipeline.read import study_text
+from personare.pipeline.resolve import resolve_anonymizers
+from personare.pipeline.speech import FileDigests, StudyCorpus, with_digests
 from personare.pipeline.store import Failures, Store
 from personare.pipeline.study import Study
 from personare.pipeline.waves import Job, Watcher, run_wave
@@ -37,24 +41,53 @@ def open_folder(folder: Path, *, resume: bool) -> Store:
     """Check the run folder: a used one must be gone on with on purpose, a strange one is refused."""
     stages = folder / STAGES
     if folder.exists() and not folder.is_dir():
-        raise TargetError(f"{folder}: is a file; name a folder")
+        raise OutputError(f"{folder}: is a file; name a folder")
     if folder.is_dir() and any(folder.iterdir()):
         if not stages.is_dir():
-            raise TargetError(f"{folder}: is not empty and is no run folder; name a new one with --out")
+            raise OutputError(f"{folder}: is not empty and is no run folder; name a new one with --out")
         if not resume:
-            raise TargetError(f"{folder}: holds a run already; go on with --resume, or name a new one with --out")
+            raise OutputError(f"{folder}: holds a run already; go on with --resume, or name a new one with --out")
     return Store(stages)
 
 
-def speech_for(study: Study, store: Store) -> dict[str, Speech]:
+def read_corpora(study: Study, home: Path, store: Store) -> dict[str, StudyCorpus]:
     """Read every corpus."""
-    found = {}
+    corpora = {}
+    anonymizers = resolve_anonymizers(study, home)
     for label in study.corpora:
         try:
-            found[label] = speech_of(label, study, stages=store.folder)
+            corpora[label] = read_study_corpus(label, study, anonymizers, stages=store.folder)
         except (CorpusError, ConfigError) as error:
             raise type(error)(f"corpora: {label}: {error}") from None
-    return found
+    return corpora
+
+
+def checked_run(
+    study: Study,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    engine: Engine | None = None,
+    watch: Watcher | None = None,
+    resume: bool = True,
+    home: Path | None = None,
+    written: str | None = None,
+) -> Ran:
+    """Check a study, then run it; every problem is named before any work is done."""
+    home = home or Path.cwd()
+    open_folder(folder, resume=resume)
+    checked = check_study(study, folder / STAGES, home=home)
+    if checked.problems:
+        raise StudyError(checked.problems)
+    return run_study(
+        study,
+        folder,
+        engine=engine or engine_for(jobs),
+        written=study_text(study) if written is None else written,
+        home=home,
+        resume=resume,
+        watch=watch,
+    )
 
 
 def run_study(
@@ -77,19 +110,22 @@ def run_study(
     store.folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / STUDY, written)
     log = Log(folder / LOG, watch)
-    speech = {}
-    for label, one in speech_for(study, store).items():
+    corpora = {}
+    digests = FileDigests(store.folder / HASHES)
+    for label, one in read_corpora(study, home, store).items():
         log.say(f"speech {label}: {one.frame['speaker'].n_unique()} speakers, {len(one.frame)} utterances")
         _voices(one, engine, log)
-        speech[label] = with_marks(one, store.folder / HASHES)
-    graph = Graph(study, speech, home)
+        corpora[label] = with_digests(one, digests)
+    graph = Graph(study, corpora, home, digests)
+    graph.stages  # noqa: B018 - every file that a stage depends on is hashed now
+    digests.save()
     executed = sum(run_wave(name, jobs, store, engine=engine, watch=log) for name, jobs in graph.waves.items() if jobs)
     outcome = write_folder(graph, store, folder)
     log.say(f"findings: {len(outcome.findings)}, failures: {len(outcome.failures)}, stages done now: {executed}")
     return Ran(outcome, executed, len(graph.stages))
 
 
-def _voices(speech: Speech, engine: Engine, log: Log) -> None:
+def _voices(speech: StudyCorpus, engine: Engine, log: Log) -> None:
     """Invent the voices that are not there yet."""
     if speech.wanted is None or speech.folder is None:
         return

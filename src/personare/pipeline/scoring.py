@@ -11,13 +11,15 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.seeding import Key, rng_for
-from personare.corpora.score_files import TrialScores, read_scores
+from personare.corpora.score_files import FileScores, read_scores
+from personare.metrics.privacy.chance import Identities
+from personare.metrics.privacy.redraws import trial_groups
 from personare.metrics.privacy.summary import ScoreSummary, score_summary
 from personare.metrics.privacy.zebra import tag
 from personare.reports.score_plots import ScorePicture, score_picture
 
-GROUPS = 500
 NO_SPEAKERS = "no speakers in this file: intervals redraw trials, and are too narrow where a speaker has several trials"
+ENROLLED_REDRAWN = "this file does not tell who speaks in every recording: intervals redraw the enrolled speakers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,7 @@ class ScoredFile:
     """One score file, read and measured; ``notes`` say what a reader must know about the numbers."""
 
     path: Path
-    scores: TrialScores
+    scores: FileScores
     summary: ScoreSummary
     notes: tuple[str, ...]
 
@@ -55,27 +57,32 @@ def score_file(path: Path, *, key: Path | None, seed: int, resamples: int, dcf_p
     scores = read_scores(path, key=key)
     rng = rng_for(Key.from_seed(seed), "score")
     try:
-        if scores.target_speakers is None or scores.nontarget_speakers is None:
+        if scores.target_enrolled is None or scores.nontarget_enrolled is None:
             return ScoredFile(path, scores, _by_trial(scores, rng, resamples, dcf_prior), (NO_SPEAKERS,))
+        tested = scores.nontarget_tested
+        redrawn = tested if tested is not None and scores.tested_known else scores.nontarget_enrolled
+        identities = None if tested is None else Identities(scores.target_enrolled, tested, scores.nontarget_enrolled)
         summary = score_summary(
             scores.targets,
             scores.nontargets,
-            target_speakers=scores.target_speakers,
-            nontarget_speakers=scores.nontarget_speakers,
+            target_speakers=scores.target_enrolled,
+            nontarget_speakers=redrawn,
+            identities=identities,
             rng=rng,
             resamples=resamples,
             dcf_prior=dcf_prior,
         )
     except MetricError as error:
         raise MetricError(f"{path}: {error}") from None
-    alone = len(np.unique(np.append(scores.target_speakers, scores.nontarget_speakers))) == 1
-    return ScoredFile(path, scores, summary, ("one enrolled speaker: no interval can be given",) if alone else ())
+    if len(np.unique(np.append(scores.target_enrolled, redrawn))) == 1:
+        return ScoredFile(path, scores, summary, ("one enrolled speaker: no interval can be given",))
+    return ScoredFile(path, scores, summary, () if scores.tested_known else (ENROLLED_REDRAWN,))
 
 
-def _by_trial(scores: TrialScores, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
-    """Redraw trials instead of speakers, in at most 500 random groups so that millions of trials stay quick."""
+def _by_trial(scores: FileScores, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
+    """Redraw trials instead of speakers."""
     trials = len(scores.targets) + len(scores.nontargets)
-    groups = [rng.permutation(np.arange(len(s)) % min(GROUPS, trials)) for s in (scores.targets, scores.nontargets)]
+    groups = trial_groups(scores.targets, scores.nontargets, rng=rng)
     found = score_summary(
         scores.targets,
         scores.nontargets,

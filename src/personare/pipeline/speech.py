@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
-from personare.core.errors import AudioError
+from personare.core.errors import AudioError, CorpusError
 from personare.core.files import write_text
 from personare.core.seeding import Key
 from personare.core.tables import Corpus, Trials
@@ -17,17 +20,21 @@ from personare.core.weights import file_sha256
 from personare.corpora import read_corpus
 from personare.corpora.problems import Problem
 from personare.corpora.voices.synthesizer import fingerprint
+from personare.pipeline.attributes import Attribute, attribute_of
 from personare.pipeline.jobs.voices import VoiceWork, Wanted
-from personare.pipeline.old_infer import Attribute, attribute_of
-from personare.pipeline.roles import with_roles
+from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL, with_roles
 from personare.pipeline.study import CorpusChoice, Parts, Study
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 DEMO_SPEAKERS, DEMO_UTTERANCES, DEMO_RATE_HZ = 20, 6, 16_000
 FATAL = frozenset({"missing-audio", "duplicate-utterance"})
+OWN_PARTS = ("train", "calibration", ENROLMENT, TRIAL)
 
 
 @dataclass(frozen=True, eq=False)
-class Speech:
+class StudyCorpus:
     """One corpus of a study.
 
     Parameters
@@ -36,6 +43,9 @@ class Speech:
     trials : the challenge's list of trials, where the corpus has one.
     wanted : the voices to invent, None for a corpus on disk; they are made in ``folder``.
     problems, notes : what stops a study, and what a reader must know.
+    swapped : whether Singling Out enrols the trial set and tests the enrolment set (sets A and B).
+    sampled : whether a few utterances stand for the corpus: everything is asked of them, though they are too few.
+    path, train_path : where it lies, and the corpus that is learnt from, where that is another one.
     """
 
     label: str
@@ -46,13 +56,27 @@ class Speech:
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     swapped: bool = field(default=False)
-    """Whether Singling Out enrols the trial set and tests the enrolment set (sets A and B)."""
     path: Path | None = None
-    """Where the corpus lies; None where voices are invented."""
+    sampled: bool = False
+    train_path: Path | None = None
 
     def of(self, role: str) -> pl.DataFrame:
         """Give the utterances of one role."""
         return self.frame.filter(pl.col("role") == role)
+
+    def counts(self, role: str) -> NDArray[np.int64]:
+        """Count the utterances of every speaker in a role."""
+        return self.of(role)["speaker"].value_counts()["count"].to_numpy().astype(np.int64)
+
+    @property
+    def enrolled(self) -> set[str]:
+        """Who is enrolled."""
+        return set(self.of(ENROLMENT)["speaker"])
+
+    @property
+    def tested(self) -> set[str]:
+        """Who is tested."""
+        return set(self.of(TRIAL)["speaker"])
 
     def genders(self) -> dict[str, str | None]:
         """Give every speaker's gender, where known."""
@@ -62,11 +86,15 @@ class Speech:
 
     def attribute(self, name: str) -> Attribute:
         """Give an attribute of every speaker: a column of the corpus, or of the speakers.tsv beside it."""
-        return attribute_of(name, (self.path or self.folder or Path(), Corpus(self.frame)))
+        places = [self.path or self.folder or Path(), *([] if self.train_path is None else [self.train_path])]
+        return attribute_of(name, *((place, Corpus(self.frame)) for place in places))
 
 
-def speech_of(label: str, study: Study, *, stages: Path) -> Speech:
-    """Read one corpus and give everybody a role; invented voices need not exist yet."""
+def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[str] | None = None) -> StudyCorpus:
+    """Read one corpus and give everybody a role; invented voices need not exist yet.
+
+    ``attacked`` are the only speakers who can be attacked, where the anonymized speech is given and has no others.
+    """
     choice, key = study.corpora[label], Key.from_seed(study.seed).child("study")
     trials: Trials | None = None
     wanted: Wanted | None = None
@@ -82,25 +110,78 @@ def speech_of(label: str, study: Study, *, stages: Path) -> Speech:
     else:
         reading = read_corpus(choice.path, layout=choice.layout)
         frame, trials = reading.corpus.frame, reading.trials
-        problems = tuple(p for p in reading.problems if p.kind in FATAL)
-        notes += [*reading.notes, *(p.line for p in reading.problems if p.kind not in FATAL)]
-        choice, said = _parts_found(choice, frame)
-        notes += said
+        problems = tuple(p for p in reading.problems if p.kind in FATAL and not study.skip_impossible)
+        notes += [*reading.notes, *(p.line for p in reading.problems if p not in problems)]
+        choice, more = _parts_found(choice, frame)
+        notes += more
+        frame, more = _attacked_only(frame, choice, attacked)
+        notes += more
     frame, more = with_roles(frame, choice, key)
     notes += more
-    sets = choice.split == "sets"
-    return Speech(label, frame, trials, wanted, folder, problems, tuple(notes), swapped=sets, path=choice.path)
+    frame, more = _learnt_from(frame, choice)
+    notes += more
+    swapped = choice.split == "sets"
+    return StudyCorpus(
+        label,
+        frame,
+        trials,
+        wanted,
+        folder,
+        problems,
+        tuple(notes),
+        swapped=swapped,
+        path=choice.path,
+        train_path=choice.train_path,
+    )
+
+
+def _attacked_only(
+    frame: pl.DataFrame, choice: CorpusChoice, attacked: Sequence[str] | None
+) -> tuple[pl.DataFrame, list[str]]:
+    """Leave out people with no anonymized speech, unless they are learnt from."""
+    if attacked is None:
+        return frame, []
+    aside = [part for role in ("train", "calibration") for part in (choice.parts.named(role) if choice.parts else ())]
+    kept = pl.col("speaker").is_in(list(attacked))
+    if aside and "part" in frame.columns:
+        kept |= pl.col("part").is_in(aside).fill_null(False)
+    rest = frame.filter(kept)
+    left = frame["speaker"].n_unique() - rest["speaker"].n_unique()
+    return rest, [f"{left} speakers have no anonymized speech and are not attacked"] if left else []
+
+
+def _learnt_from(frame: pl.DataFrame, choice: CorpusChoice) -> tuple[pl.DataFrame, list[str]]:
+    """Add the corpus that is learnt from; people who are attacked are left out of it."""
+    if choice.train_path is None:
+        return frame, []
+    others = read_corpus(choice.train_path).corpus.frame
+    frame = frame.filter(pl.col("role") != TRAIN)
+    attacked = frame["speaker"].unique().to_list()
+    both = others.filter(pl.col("speaker").is_in(attacked))["speaker"].n_unique()
+    others = others.filter(~pl.col("speaker").is_in(attacked)).with_columns(pl.lit(TRAIN).alias("role"))
+    if others["speaker"].n_unique() < 2:
+        raise CorpusError(f"{choice.train_path}: holds fewer than 2 speakers who are not attacked; give other speech")
+    clash = set(others["utterance"]) & set(frame["utterance"])
+    if clash:
+        raise CorpusError(f"{choice.train_path}: {len(clash)} utterance ids are also attacked (first: '{min(clash)}')")
+    notes = [f"{both} attacked speakers are left out of the training speech"] if both else []
+    return pl.concat([frame, others], how="diagonal_relaxed").sort("utterance"), notes
 
 
 def _parts_found(choice: CorpusChoice, frame: pl.DataFrame) -> tuple[CorpusChoice, list[str]]:
-    """Where no part is named and the corpus itself has a part 'train', nobody of it is attacked; and this is said."""
+    """Where no part is named, parts called train, enrolment and trial are for what they say; and a note says so."""
     known = set(frame["part"].drop_nulls().unique().to_list()) if "part" in frame.columns else set()
-    if choice.parts is not None or "train" not in known or len(known) < 2:
+    if choice.parts is not None or len(known) < 2:
         return choice, []
-    use = "learnt from" if choice.train else "not attacked"
+    if {ENROLMENT, TRIAL} <= known and choice.split == "halves":
+        named = {name: name for name in OWN_PARTS if name in known}
+        chosen = replace(choice, parts=Parts(**named), train=0.0, calibration=0.0, one_sided=choice.one_sided or "keep")
+        return chosen, [f"the corpus' own parts are used as they are called: {', '.join(named)}"]
+    if "train" not in known:
+        return choice, []
     others = ", ".join(f"'{part}'" for part in sorted(known - {"train"}))
     return replace(choice, parts=Parts(train="train"), train=0.0, calibration=0.0), [
-        f"the corpus' own part 'train' is {use}; attacked: {others}"
+        f"nobody of the corpus' own part 'train' is attacked, attackers who learn may learn from it; attacked: {others}"
     ]
 
 
@@ -118,36 +199,50 @@ def _invented(wanted: Wanted, folder: Path) -> pl.DataFrame:
         )
         for u in wanted.plan()
     ]
-    columns = ["utterance", "speaker", "audio", "gender", "text", "mark"]
+    columns = ["utterance", "speaker", "audio", "gender", "text", "digest"]
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
-def with_marks(speech: Speech, memory: Path) -> Speech:
-    """Add the column ``mark``: the content of every file, hashed once (``memory`` keeps size, date and hash)."""
-    if "mark" in speech.frame.columns:
-        return speech
-    known: dict[str, list[str]] = json.loads(memory.read_text(encoding="utf-8")) if memory.is_file() else {}
-    for path in speech.frame["audio"].unique(maintain_order=True).to_list():
-        state = _state(path)
-        if known.get(path, [""])[0] != state:
-            known[path] = [state, file_sha256(Path(path)) if state else "not there"]
-    write_text(memory, json.dumps(known, sort_keys=True))
-    marks = pl.Series("mark", [known[path][1] for path in speech.frame["audio"]], dtype=pl.String)
-    return replace(speech, frame=speech.frame.with_columns(marks))
+class FileDigests:
+    """The content of files, hashed once: ``memory`` keeps size, date and digest between runs."""
+
+    def __init__(self, memory: Path) -> None:
+        self._memory = memory
+        self._known: dict[str, list[str]] = json.loads(memory.read_text(encoding="utf-8")) if memory.is_file() else {}
+
+    def of(self, path: Path | str) -> str:
+        """Give the digest of a file, or say that it is not there."""
+        state = _state(str(path))
+        if self._known.get(str(path), [""])[0] != state or not state:
+            self._known[str(path)] = [state, file_sha256(Path(path)) if state else "not there"]
+        return self._known[str(path)][1]
+
+    def save(self) -> None:
+        """Keep what is known."""
+        write_text(self._memory, json.dumps(self._known, sort_keys=True))
+
+
+def with_digests(corpus: StudyCorpus, digests: FileDigests) -> StudyCorpus:
+    """Add the column ``digest``: the content of every file."""
+    if "digest" in corpus.frame.columns and not corpus.frame["digest"].null_count():
+        return corpus
+    known = corpus.frame["digest"].to_list() if "digest" in corpus.frame.columns else [None] * len(corpus.frame)
+    values = [one or digests.of(path) for one, path in zip(known, corpus.frame["audio"], strict=True)]
+    return replace(corpus, frame=corpus.frame.with_columns(pl.Series("digest", values, dtype=pl.String)))
 
 
 def _state(path: str) -> str:
     try:
-        found = Path(path).stat()
+        facts = Path(path).stat()
     except OSError:
         return ""
-    return f"{found.st_size} {found.st_mtime_ns}"
+    return f"{facts.st_size} {facts.st_mtime_ns}"
 
 
 def content_of(frame: pl.DataFrame) -> str:
     """Hash what a result depends on: ids, speakers, genders, cuts and the content of the files; not where they lie."""
-    columns = [c for c in ("utterance", "speaker", "gender", "start_s", "end_s", "mark") if c in frame.columns]
-    if "mark" not in columns:
+    columns = [c for c in ("utterance", "speaker", "gender", "start_s", "end_s", "digest") if c in frame.columns]
+    if "digest" not in columns:
         raise AudioError("the speech has not been hashed yet")
     rows = json.dumps(frame.select(columns).rows(), sort_keys=True)
     return hashlib.sha256(rows.encode()).hexdigest()

@@ -19,7 +19,7 @@ from personare.core.files import write_text
 
 DONE = "done.json"
 # raise a kind's version whenever the same inputs give another result
-VERSIONS = {"hide": 2, "hear": 1, "invent": 1, "train": 1, "listen": 1, "measure": 1}
+VERSIONS = {"anonymize": 3, "embed": 1, "generate": 1, "train": 1, "listen": 2, "measure": 3}
 Failures = tuple[tuple[str, str], ...]
 
 
@@ -29,8 +29,8 @@ class Stage:
 
     Parameters
     ----------
-    kind : hide, hear, invent, train, listen or measure.
-    label : what a person reads, e.g. ``hide b2: trial``.
+    kind : anonymize, embed, generate, train, listen or measure.
+    label : what a person reads, e.g. ``anonymize libri trial by b2 (owner)``.
     facts : everything the result depends on besides ``inputs``; plain values.
     items : how many things have to be done.
     """

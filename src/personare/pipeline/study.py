@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from personare.core.catalog import allow_modules_in
 from personare.core.config import load_yaml
 from personare.core.errors import ConfigError
 
 ORIGINAL = "original"
 Names = str | tuple[str, ...]
+TAKE_FILES = ("trained",)  # embedders followed by a file; before another colon stands a module
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,17 @@ class CorpusChoice:
     path, layout : a corpus on disk, relative to the study file; without a path voices are invented (the demo corpus).
     speakers, utterances : how many to invent; with a path, how many to use at most.
     voices : which people are invented: another number gives other people.
-    parts : which values of the ``part`` column are for what.
+    parts : which values of the ``part`` column are for what. Without it, parts that are called train, calibration,
+        enrolment and trial are for what their names say.
     train, calibration : where no part is named: how many speakers (below 1: which share) are set aside.
+    train_path : another corpus to learn from; speakers who are attacked are left out of it.
     split : how the attacked speakers' utterances become enrolment and trial: dealt in ``halves``; the first
-        ``enrolment`` by ``count``; ``sets`` A and B of the legal paper; the ``lists`` of a VoicePrivacy directory.
+        ``enrolment`` by ``count``; ``sets`` A and B of the legal paper; the ``lists`` of a VoicePrivacy directory;
+        ``trial`` enrols nothing, for what needs no enrolment (inference, listeners).
     enrolment : for ``count``: how many utterances of each speaker are enrolled.
-    least : for ``sets``: how much speech a speaker needs to be in A, and in B besides; ``unit`` of both.
-    one_sided : what happens to a speaker who is only enrolled or only tested; ``refuse`` makes it a problem.
+    min_speech : for ``sets``: how much speech a speaker needs to be in A, and in B besides; ``unit`` of both.
+    one_sided : what happens to a speaker who is only enrolled or only tested: ``refuse`` makes it a problem, ``keep``
+        keeps and ``drop`` leaves them out.
     """
 
     path: Path | None = None
@@ -56,11 +62,13 @@ class CorpusChoice:
     parts: Parts | None = None
     train: float = 0.0
     calibration: float = 0.0
-    split: Literal["halves", "count", "sets", "lists"] = "halves"
+    train_path: Path | None = None
+    split: Literal["halves", "count", "sets", "lists", "trial"] = "halves"
     enrolment: int | None = None
-    least: tuple[float, float] = (2, 2)
+    min_speech: tuple[float, float] = (2, 2)
     unit: Literal["utterances", "seconds"] = "utterances"
-    one_sided: Literal["refuse", "keep"] | None = None
+    one_sided: Literal["refuse", "keep", "drop"] | None = None
+    RENAMED: ClassVar[Mapping[str, str]] = {"least": "min_speech"}
 
     def __post_init__(self) -> None:
         for name in ("speakers", "utterances", "enrolment"):
@@ -71,12 +79,13 @@ class CorpusChoice:
             raise ConfigError("train and calibration are numbers of speakers, or shares below 1; none is negative")
         if (self.split == "count") != (self.enrolment is not None):
             raise ConfigError("split: count and enrolment: NUMBER need each other")
+        if self.train and self.train_path is not None:
+            raise ConfigError("train sets speakers of this corpus aside, train_path names another; give one of them")
 
     @property
-    def keeps_one_sided(self) -> bool:
-        """Whether people who are only enrolled or only tested belong to the design."""
-        chosen = self.one_sided or ("keep" if self.split in ("sets", "lists") else "refuse")
-        return chosen == "keep"
+    def on_one_side(self) -> Literal["refuse", "keep", "drop"]:
+        """What happens to people who are only enrolled or only tested; some designs have them."""
+        return self.one_sided or ("keep" if self.split in ("sets", "lists", "trial") else "refuse")
 
 
 @dataclass(frozen=True)
@@ -86,53 +95,54 @@ class AttackerChoice:
     Parameters
     ----------
     knowledge : original, ignorant, lazy-informed, semi-informed, informed or aligned (or the challenge's names).
-    embedder : the ear: ecapa, ge2e, or trained:FILE.onnx.
-    scorer : how voices are compared; ``cosine`` learns nothing, ``wccn`` and ``plda`` learn from the train part.
-        Without: cosine, or wccn for attackers who learn.
-    learns_from : for semi-informed: the anonymizer (its label in the study) that is like the attacked one.
-    disguises : how many times enrolment speech is hidden with other pseudo-voices, of which the mean is enrolled; 1 is
-        the challenge's attacker, more take the chance of the attacker's own disguise out.
-    as_norm : how many strangers of the train part a score is compared with; 0 for none.
-    alignment : for aligned: whether the attacker knows utterances before and after the disguise.
+    embedder : ecapa, ge2e, trained:FILE.onnx, or module:Class.
+    scorer : how vectors are compared; ``cosine`` learns nothing, ``wccn`` and ``plda`` learn from the train part.
+        Without: cosine, or plda for attackers who learn.
+    learns_from : for semi-informed: the anonymizer that is like the attacked one, by its label in the study, or with
+        its own settings, as in ``anonymizers``.
+    enroll_draws : how many times enrolment speech is anonymized with other pseudo-speakers, of which the mean is
+        enrolled; 1 is the challenge's attacker, more take the chance of the attacker's own draw out.
+    as_norm : the size of the cohort, of the train part, that a score is normalised by; 0 for none.
+    alignment : for aligned: whether the attacker knows which utterance became which.
     """
 
     knowledge: str
     embedder: str = "ecapa"
-    scorer: Literal["cosine", "wccn", "plda"] | None = None
-    learns_from: str | None = None
-    disguises: int = 1
+    scorer: str | None = None
+    learns_from: str | Mapping[str, Any] | None = None
+    enroll_draws: int = 5
     as_norm: int = 0
     alignment: Literal["pairs", "no pairs"] = "pairs"
+    RENAMED: ClassVar[Mapping[str, str]] = {"disguises": "enroll_draws"}
 
     def __post_init__(self) -> None:
-        if self.disguises < 1 or self.as_norm < 0:
+        if self.enroll_draws < 1 or self.as_norm < 0:
             raise ConfigError(
-                f"disguises must be at least 1 and as_norm at least 0, not {self.disguises}, {self.as_norm}"
+                f"enroll_draws must be at least 1 and as_norm at least 0, not {self.enroll_draws}, {self.as_norm}"
             )
 
 
 @dataclass(frozen=True)
 class ListenerChoice:
-    """One friendly ear under a name of its own.
+    """One machine listener under a label of its own.
 
     Parameters
     ----------
-    listener : moonshine, whisper, ctc:FOLDER, pitch, pitch-swift, pesq, stoi, estoi, visqol, dnsmos, affect:FILE (your
-        own model of feeling); ``ctc`` alone is trained by the study on its train part.
-    trained_on : for ``ctc``: the anonymizer (its label, or original) whose speech it learns from.
-    config : for ``ctc``: settings of the training; the shipped small ones without.
-    outputs, rate_hz, classes : for ``affect:FILE.onnx``: names of its outputs, its sample rate, and whether they are
-        categories; a .json model says all this itself.
-    labels : for a model of categories: the corpus' column that notes the true one, used where it is there.
+    listener : a name of the table of listeners, with a file of your own after a colon where it takes one (ctc:FOLDER,
+        affect:FILE), or module:Class.
+    parameters : its settings, by name; relative paths begin at the study file.
+    trained_on : for a recognizer that the study trains (``ctc`` without a folder): the anonymizer (its label, or
+        original) whose speech it learns from.
+    config : settings of that training; the shipped small ones without.
     """
 
     listener: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str = ORIGINAL
     config: Path | None = None
-    outputs: tuple[str, ...] = ()
-    rate_hz: int = 16_000
-    classes: bool = False
-    labels: str = "emotion"
+    RENAMED: ClassVar[Mapping[str, str]] = {
+        name: f"parameters: {{{name}: ...}}" for name in ("outputs", "rate_hz", "classes", "labels")
+    }
 
 
 @dataclass(frozen=True)
@@ -165,14 +175,17 @@ class Study:
 
     Parameters
     ----------
-    anonymizers : label -> method (or generator) with its parameters and level; ``original: {}`` hides nothing.
-    conversations : numbers of utterances the attacker hears at once, L.
-    people : sizes of the crowd, N; without: steps up to everybody.
+    anonymizers : label -> method (or generator) with its parameters and level; ``original: {}`` changes nothing;
+        ``given: FOLDER`` is speech that was anonymized before, by this tool or another (``key`` pairs it with the
+        originals; ``method`` and its parameters say how it was made, where the folder does not).
+    metrics : names, groups of them, or module:Class for a measure of your own.
+    utterances_per_trial : numbers of utterances the attacker hears at once, L.
+    gallery_sizes : numbers of people, N; without: steps up to everybody.
     attributes : what attackers who learn guess about a speaker, for the metric ``inference``: columns of the corpus, or
         of the speakers.tsv beside it.
-    populations : sizes beyond the corpus for which linkability is foretold.
+    populations : sizes beyond the corpus for which linkability is forecast.
     repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
-    possible_only : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
+    skip_impossible : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
     clips : utterances whose sound goes into the report.
     """
 
@@ -182,32 +195,37 @@ class Study:
     attackers: Mapping[str, AttackerChoice] = field(default_factory=dict)
     listeners: tuple[str, ...] | Mapping[str, ListenerChoice] = ()
     metrics: tuple[str, ...] = ("eer", "linkability")
-    conversations: tuple[int, ...] = (1,)
-    people: tuple[int, ...] = ()
+    utterances_per_trial: tuple[int, ...] = (1,)
+    gallery_sizes: tuple[int, ...] = ()
     populations: tuple[int, ...] = ()
     attributes: tuple[str, ...] = ("gender",)
     repetitions: int = 5
     rank_tests: int = 100
-    possible_only: bool = False
+    skip_impossible: bool = False
     seed: int = 1
     clips: int = 3
     bounds: tuple[Bound, ...] = ()
     notes: str = ""
+    RENAMED: ClassVar[Mapping[str, str]] = {
+        "people": "gallery_sizes",
+        "conversations": "utterances_per_trial",
+        "possible_only": "skip_impossible",
+    }
 
     def __post_init__(self) -> None:
         if not self.title.strip():
             raise ConfigError("title must say what is compared")
-        for name, least in (("conversations", 1), ("people", 2), ("populations", 2)):
-            odd = [value for value in getattr(self, name) if value < least]
+        for name, smallest in (("utterances_per_trial", 1), ("gallery_sizes", 2), ("populations", 2)):
+            odd = [value for value in getattr(self, name) if value < smallest]
             if odd:
-                raise ConfigError(f"{name} must be {least} or more, not {odd[0]}")
-        if not self.conversations or self.repetitions < 1 or self.rank_tests < 1 or self.clips < 0:
-            raise ConfigError("conversations, repetitions and rank_tests must be at least 1, clips at least 0")
+                raise ConfigError(f"{name} must be {smallest} or more, not {odd[0]}")
+        if not self.utterances_per_trial or self.repetitions < 1 or self.rank_tests < 1 or self.clips < 0:
+            raise ConfigError("utterances_per_trial, repetitions and rank_tests must be at least 1, clips at least 0")
         if not self.corpora or not self.anonymizers:
             raise ConfigError("a study needs at least one corpus and one anonymizer")
 
     @property
-    def ears(self) -> dict[str, ListenerChoice]:
+    def listener_choices(self) -> dict[str, ListenerChoice]:
         """Listeners by label."""
         if isinstance(self.listeners, Mapping):
             return dict(self.listeners)
@@ -222,18 +240,23 @@ def read_study(path: Path) -> Study:
 def located(study: Study, folder: Path) -> Study:
     """Make every path of a study absolute, from ``folder``."""
     corpora = {
-        label: choice if choice.path is None else replace(choice, path=_absolute(choice.path, folder))
+        label: replace(
+            choice, path=_absolute_or_none(choice.path, folder), train_path=_absolute_or_none(choice.train_path, folder)
+        )
         for label, choice in study.corpora.items()
     }
     attackers = {
         label: replace(choice, embedder=_named_file(choice.embedder, folder))
         for label, choice in study.attackers.items()
     }
-    listeners: tuple[str, ...] | Mapping[str, ListenerChoice]
-    if isinstance(study.listeners, Mapping):
-        listeners = {label: _ear_located(choice, folder) for label, choice in study.listeners.items()}
-    else:
-        listeners = tuple(_named_file(name, folder) for name in study.listeners)
+    listeners = study.listeners
+    if any(":" in choice.listener for choice in study.listener_choices.values()):
+        allow_modules_in(folder)
+    if isinstance(listeners, Mapping):
+        listeners = {
+            label: choice if choice.config is None else replace(choice, config=_absolute(choice.config, folder))
+            for label, choice in listeners.items()
+        }
     return replace(study, corpora=corpora, attackers=attackers, listeners=listeners)
 
 
@@ -263,11 +286,10 @@ def _absolute(path: Path, folder: Path) -> Path:
     return path if path.is_absolute() else (folder / path).resolve()
 
 
+def _absolute_or_none(path: Path | None, folder: Path) -> Path | None:
+    return None if path is None else _absolute(path, folder)
+
+
 def _named_file(name: str, folder: Path) -> str:
-    kind, colon, path = name.partition(":")
-    return f"{kind}:{_absolute(Path(path), folder)}" if colon else name
-
-
-def _ear_located(choice: ListenerChoice, folder: Path) -> ListenerChoice:
-    config = None if choice.config is None else _absolute(choice.config, folder)
-    return replace(choice, listener=_named_file(choice.listener, folder), config=config)
+    kind, _, path = name.partition(":")
+    return f"{kind}:{_absolute(Path(path), folder)}" if path and kind in TAKE_FILES else name

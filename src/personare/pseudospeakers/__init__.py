@@ -1,7 +1,7 @@
-"""Ways to invent a voice: speaker vector in, speaker vector out, one file per idea.
+"""Pseudo-speaker generators: speaker vector in, the vector of somebody who does not exist out, one file per idea.
 
-A generator is a frozen dataclass of parameters; fitted on a pool of voices it becomes a function from a speaker's
-vector to the vector of somebody who does not exist:
+A generator is a frozen dataclass of parameters; fitted on a pool of speaker vectors it becomes a function from a
+speaker's vector to a pseudo-speaker's:
 
     generator = pseudospeaker("o1", gender="cross")
     fitted = generator.fit(read_pool(Path("pool.npz")), rng=rng)
@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 from personare.core.catalog import Catalog
-from personare.pseudospeakers.recipe import Recipe
+from personare.pseudospeakers.generator import PseudoSpeakerGenerator
 
 BUILTIN = {
     "b1": "personare.pseudospeakers.farthest:FarthestMean",
-    "copy": "personare.pseudospeakers.choice:Copy",
-    "random": "personare.pseudospeakers.choice:Random",
-    "keyed": "personare.pseudospeakers.choice:Keyed",
+    "copy": "personare.pseudospeakers.selection:Copy",
+    "random": "personare.pseudospeakers.selection:Random",
+    "keyed": "personare.pseudospeakers.selection:Keyed",
     "o1": "personare.pseudospeakers.principal:PrincipalMixture",
     "o1c1": "personare.pseudospeakers.principal:DissimilarPrincipalMixture",
     "rp_gmm": "personare.pseudospeakers.projection:ProjectedMixture",
@@ -27,14 +27,14 @@ BUILTIN = {
     "a1": "personare.pseudospeakers.regression:SplitRegression",
     "a2": "personare.pseudospeakers.singular:SingularValues",
     "k2": "personare.pseudospeakers.indistinguishable:Indistinguishable",
-    "s1": "personare.pseudospeakers.adversarial:RebuiltMean",
-    "s1c1": "personare.pseudospeakers.adversarial:AdversarialRebuilding",
-    "s2": "personare.pseudospeakers.adversarial:TunedRebuiltMean",
-    "s2c1": "personare.pseudospeakers.adversarial:TunedRebuilding",
+    "s1": "personare.pseudospeakers.adversarial:AutoencodedFarthestMean",
+    "s1c1": "personare.pseudospeakers.adversarial:AdversarialAutoencoder",
+    "s2": "personare.pseudospeakers.adversarial:TunedAutoencodedFarthestMean",
+    "s2c1": "personare.pseudospeakers.adversarial:TunedAdversarialAutoencoder",
 }
-PSEUDOSPEAKERS = Catalog("pseudospeaker", BUILTIN)
+PSEUDOSPEAKERS = Catalog("pseudospeaker", BUILTIN, needs={"fit": "fit(self, pool, *, rng)"})
 
 
-def pseudospeaker(name: str, /, **parameters: Any) -> Recipe[Any]:
+def pseudospeaker(name: str, /, **parameters: Any) -> PseudoSpeakerGenerator[Any]:
     """Make a generator by name; unknown names and parameters are errors with a suggestion."""
-    return cast(Recipe[Any], PSEUDOSPEAKERS.make(name, **parameters))
+    return cast(PseudoSpeakerGenerator[Any], PSEUDOSPEAKERS.make(name, **parameters))

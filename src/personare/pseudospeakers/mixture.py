@@ -1,12 +1,13 @@
-"""A cloud of voices as a sum of bell curves (Gaussian mixture with diagonal covariances), fitted and drawn from.
+"""Gaussian mixture with diagonal covariances: fitted to speaker vectors by EM, and sampled from.
 
 p(y) = sum_c w_c N(y; m_c, diag v_c),  fitted by expectation-maximisation: at most 1000 rounds; without convergence the
 rounds grow 1.1-fold and the tolerance doubles, until it converges                            [wang2026rpgmm, sec. 5.2]
 H    = -1/S sum_s log p(y_s),  y_s drawn from p: the entropy, estimated from S samples          [wang2026rpgmm, eq. 4]
 
 Deviations: the tolerance is 1e-3 nats of the mean log-likelihood (the number is lost in the text we have); a longer run
-goes on where the shorter stopped; a prior worth four voices draws variances to the pool's, v = (S + 4 s2) / (N + 4), as
-a curve around one or two voices would otherwise hand out those people. EM then raises likelihood and prior together.
+goes on where the shorter stopped; a prior worth four vectors draws variances to the pool's, v = (S + 4 s2) / (N + 4),
+as a component around one or two speakers would otherwise hand out those people. EM then raises likelihood and prior
+together.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
-from personare.pseudospeakers.clusters import cluster
+from personare.pseudospeakers.clustering import kmeans_labels
 
 Floats = NDArray[np.float64]
 
-PRIOR = 4.0  # voices of the pool's variance that every component counts beside its own
+PRIOR = 4.0  # vectors of the pool's variance that every component counts beside its own
 _GROW_ROUNDS, _GROW_TOLERANCE = 1.1, 2.0
 
 
@@ -46,13 +47,13 @@ class Mixture:
         return drawn
 
     def entropy(self, rng: np.random.Generator, *, samples: int = 1000) -> float:
-        """Estimate the differential entropy in nats; more means more diverse voices."""
+        """Estimate the differential entropy in nats; more means more diverse speakers."""
         return float(-self.log_density(self.sample(samples, rng)).mean())
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
-    """How a fit went: log-likelihood with prior, per voice, after each round, and the tolerance that was met."""
+class FitTrace:
+    """How a fit went: log-likelihood with prior, per vector, after each round, and the tolerance that was met."""
 
     likelihoods: Floats
     tolerance: float
@@ -60,8 +61,8 @@ class Trace:
 
 def fit_mixture(
     points: Floats, components: int, *, rng: np.random.Generator, rounds: int = 1000, tolerance: float = 1e-3
-) -> tuple[Mixture, Trace]:
-    """Fit ``components`` bell curves to points [n, k], starting from clusters."""
+) -> tuple[Mixture, FitTrace]:
+    """Fit ``components`` Gaussians to points [n, k], starting from k-means clusters."""
     if not 1 <= components <= len(points):
         raise ConfigError(f"a mixture of {components} components needs as many voices, the pool has {len(points)}")
     pooled = points.var(axis=0) + 1e-12
@@ -74,7 +75,7 @@ def fit_mixture(
         total = _log_sum(joint)
         likelihoods.append(float(total.mean()) + _log_prior(model, pooled) / len(points))
         if abs(likelihoods[-1] - before) < tolerance:
-            return model, Trace(np.array(likelihoods), tolerance)
+            return model, FitTrace(np.array(likelihoods), tolerance)
         model = _best(points, np.exp(joint - total[:, None]), pooled)
         if len(likelihoods) >= limit:
             limit, tolerance = int(np.ceil(limit * _GROW_ROUNDS)), tolerance * _GROW_TOLERANCE
@@ -110,5 +111,5 @@ def _best(points: Floats, shares: Floats, pooled: Floats) -> Mixture:
 
 
 def _start(points: Floats, components: int, pooled: Floats, rng: np.random.Generator) -> Mixture:
-    labels = cluster(points, components, rng=rng).labels
+    labels = kmeans_labels(points, components, rng=rng)
     return _best(points, np.eye(components)[labels], pooled)

@@ -1,4 +1,4 @@
-"""The pool: vectors of real people from which invented voices are learnt, with their genders where known."""
+"""The pool: vectors of real speakers from which pseudo-speakers are learnt, with their genders where known."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SPELLINGS = {"female": "f", "male": "m", "nonbinary": "x", "unknown": "", "none
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """Voices to learn from: ``vectors`` float32 [n, d]; ``genders`` (f, m, x, empty), ``ids``, ``accents`` [n] or none.
+class SpeakerPool:
+    """Speakers by ``vectors`` float32 [n, d]; ``genders`` (f, m, x, empty), ``ids``, ``accents`` [n] or none.
 
-    ``ids`` name the person behind a vector; they may repeat, and are only needed to average or hold out people.
+    ``ids`` name the speaker of a vector; they may repeat, and are only needed to average or hold out speakers.
     """
 
     vectors: NDArray[np.float32]
@@ -55,20 +55,22 @@ class Pool:
         column = np.array(self.genders)
         return {gender: self.vectors[column == gender] for gender in sorted(set(self.genders))}
 
-    def rows(self, which: NDArray[np.int64]) -> Pool:
+    def rows(self, which: NDArray[np.int64]) -> SpeakerPool:
         """Keep these rows only."""
         columns = (self.genders, self.ids, self.accents)
-        return Pool(self.vectors[which], *(tuple(column[i] for i in which) if column else () for column in columns))
+        return SpeakerPool(
+            self.vectors[which], *(tuple(column[i] for i in which) if column else () for column in columns)
+        )
 
-    def people(self) -> Pool:
-        """Average the vectors of each person (``ids``), one row per person and gender.
+    def speaker_means(self) -> SpeakerPool:
+        """Average the vectors of each speaker (``ids``), one row per speaker and gender.
 
-        >>> pool = Pool(np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]], np.float32), ids=("anna", "anna", "bela"))
-        >>> pool.people().vectors.tolist()
+        >>> pool = SpeakerPool(np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]], np.float32), ids=("anna", "anna", "bela"))
+        >>> pool.speaker_means().vectors.tolist()
         [[0.5, 0.5], [5.0, 5.0]]
         """
         if not self.ids:
-            raise TableError("a pool without ids cannot be averaged per person; give each vector's speaker")
+            raise TableError("a pool without ids cannot be averaged per speaker; give each vector's speaker")
         genders = self.genders or ("",) * len(self)
         names = sorted(set(zip(self.ids, genders, strict=True)))
         place = {name: i for i, name in enumerate(names)}
@@ -76,12 +78,14 @@ class Pool:
         sums = np.zeros((len(names), self.vectors.shape[1]))
         np.add.at(sums, owner, self.vectors.astype(np.float64))
         means = (sums / np.bincount(owner)[:, None]).astype(np.float32)
-        said = dict(zip(zip(self.ids, genders, strict=True), self.accents, strict=True)) if self.accents else {}
-        accents = tuple(said[name] for name in names) if said else ()
-        return Pool(means, tuple(g for _, g in names) if self.genders else (), tuple(i for i, _ in names), accents)
+        accent_of = dict(zip(zip(self.ids, genders, strict=True), self.accents, strict=True)) if self.accents else {}
+        accents = tuple(accent_of[name] for name in names) if accent_of else ()
+        return SpeakerPool(
+            means, tuple(g for _, g in names) if self.genders else (), tuple(i for i, _ in names), accents
+        )
 
 
-def read_pool(path: Path) -> Pool:
+def read_pool(path: Path) -> SpeakerPool:
     """Read a pool: vectors with ``speakers`` (npz, Parquet, Kaldi); an npz may tell ``genders`` and ``accents`` [n]."""
     table = read_embeddings(path)
     genders, accents = (_words(path, name) if path.suffix == ".npz" else () for name in ("gender", "accent"))
@@ -92,11 +96,11 @@ def read_pool(path: Path) -> Pool:
     for name, column in (("genders", genders), ("accents", accents)):
         if len(column) not in (0, len(table.vectors)):
             raise TableError(f"{path}: {len(table.vectors)} vectors, but {len(column)} {name}")
-    return Pool(table.vectors, genders, tuple(table.speakers), accents)
+    return SpeakerPool(table.vectors, genders, tuple(table.speakers), accents)
 
 
-def write_pool(pool: Pool, path: Path) -> None:
-    """Write a pool as npz, in the form ``read_pool`` reads; voices without a name are numbered."""
+def write_pool(pool: SpeakerPool, path: Path) -> None:
+    """Write a pool as npz, in the form ``read_pool`` reads; vectors without a speaker are numbered."""
     speakers = pool.ids or tuple(f"voice-{row}" for row in range(len(pool)))
     arrays = {"vectors": pool.vectors, "speakers": np.array(speakers, dtype=str)}
     for name, column in (("genders", pool.genders), ("accents", pool.accents)):
@@ -110,7 +114,7 @@ def _words(path: Path, name: str) -> tuple[str, ...]:
     """Read a column of words, called by one or by many (gender, genders); nothing when there is none."""
     try:
         with np.load(path, allow_pickle=False) as archive:
-            there = next((n for n in (f"{name}s", name) if n in archive.files), None)
-            return () if there is None else tuple(str(word).strip() for word in archive[there].tolist())
+            column = next((n for n in (f"{name}s", name) if n in archive.files), None)
+            return () if column is None else tuple(str(word).strip() for word in archive[column].tolist())
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise TableError(f"{path}: {name}s cannot be read ({str(error).splitlines()[0]})") from None

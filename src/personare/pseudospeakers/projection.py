@@ -1,13 +1,13 @@
-"""RP + GMM (+ SC): voices drawn from a Gaussian mixture in a randomly projected space.
+"""RP + GMM (+ SC): vectors drawn from a Gaussian mixture in a randomly projected space.
 
 y  = R x,  R [k, d] with entries N(0, 1/k)                                          [wang2026rpgmm, sec. 3, eq. 1]
 k >= 4 ln n / (e^2/2 - e^3/3)  keeps all distances of n points within 1 +- e     [dasgupta2003jl; wang2026rpgmm, sec. 3]
 p(y) a diagonal Gaussian mixture of C components; the (e, C) of highest entropy of a grid win  [wang2026rpgmm, sec. 5.2]
 x* = R+ y*,  y* ~ p (pseudo-inverse);  SC: draw again while cos(x*, x) is above a limit          [wang2026rpgmm, sec. 4]
 
-Half of the voices of a gender train, as in the paper; the other half only tells how well the mixture fits strangers.
+Half of the vectors of a gender train, as in the paper; the other half only tells how well the mixture fits others.
 Deviations: the paper's text at hand has lost its constants: grid and limit are ours (limit: the median cosine of two
-strangers). The pseudo-inverse makes deviations k / (d - k - 1) times as strong: grid points with k near d are left out.
+speakers). The pseudo-inverse makes deviations k / (d - k - 1) times as strong: grid points with k near d are left out.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
+from personare.pseudospeakers.generator import PerGender, Request
 from personare.pseudospeakers.mixture import Mixture, fit_mixture
-from personare.pseudospeakers.recipe import Asked, PerGender
-from personare.pseudospeakers.unlike import DrawnUnlike, strangers
+from personare.pseudospeakers.rejection import RejectionSampled, nontarget_cosine
 
 Floats = NDArray[np.float64]
 
-_VOICES_PER_COMPONENT = 4
+_VECTORS_PER_COMPONENT = 4
 _FEWEST = 20
 
 
@@ -47,38 +47,40 @@ def gaussian_matrix(k: int, d: int, rng: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectedVoices:
-    """The ``mixture`` in k dimensions, the way ``back`` [d, k], how alike ``strangers`` are, and the ``grid``.
+class ProjectedState:
+    """The ``mixture`` in k dimensions, the pseudo-inverse ``back`` [d, k], the ``nontarget_cosine`` and the ``grid``.
 
     Each row of ``grid`` is (epsilon, k, C, entropy, mean log-likelihood of the held-out half), the best one first.
     """
 
     mixture: Mixture
     back: Floats
-    strangers: float
+    nontarget_cosine: float
     grid: Floats
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
-        """Draw voices [count, d]."""
+        """Draw vectors [count, d]."""
         drawn: Floats = self.mixture.sample(count, rng) @ self.back.T
         return drawn
 
 
 @dataclass(frozen=True)
-class ProjectedMixture(PerGender[ProjectedVoices]):
+class ProjectedMixture(PerGender[ProjectedState]):
     """Drawn from a Gaussian mixture in a randomly projected space (RP + GMM).
 
     Parameters
     ----------
     epsilons : distortions of distance to try; each gives a dimension by the Johnson-Lindenstrauss bound.
-    components : numbers of bell curves to try; the pair of highest entropy wins.
+    components : numbers of Gaussians to try; the pair of highest entropy wins.
     samples : points from which an entropy is estimated.
-    training : share of a gender's voices that train; the rest is held out.
+    training : share of a gender's vectors that train; the rest is held out.
     widest : largest share of the dimensions that a projection may keep.
     """
 
+    paper: ClassVar[str] = "Wang et al., RP + GMM, 2026"
+    VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "rp_gmm"
-    learnt: ClassVar[type] = ProjectedVoices
+    state_type: ClassVar[type] = ProjectedState
 
     epsilons: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
     components: tuple[int, ...] = (5, 10, 20)
@@ -95,11 +97,11 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
             raise ConfigError(f"{self.name}: training and widest are shares between 0 and 1, samples are positive")
 
     @property
-    def fewest(self) -> int:
+    def min_vectors(self) -> int:
         """Enough to train on a half and hold out the other."""
         return _FEWEST
 
-    def learn(self, vectors: Floats, rng: np.random.Generator) -> ProjectedVoices:
+    def fit_group(self, vectors: Floats, rng: np.random.Generator) -> ProjectedState:
         """Fit every pair of the grid and keep the one of highest entropy."""
         order = rng.permutation(len(vectors))
         n = max(2, round(self.training * len(vectors)))
@@ -107,7 +109,7 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
         tried = []
         for epsilon, k in self._dimensions(n, vectors.shape[1]):
             matrix = gaussian_matrix(k, vectors.shape[1], rng)
-            for count in sorted({min(c, max(1, n // _VOICES_PER_COMPONENT)) for c in self.components}):
+            for count in sorted({min(c, max(1, n // _VECTORS_PER_COMPONENT)) for c in self.components}):
                 mixture, _ = fit_mixture(train @ matrix.T, count, rng=rng)
                 entropy = mixture.entropy(rng, samples=self.samples)
                 fits = float(mixture.log_density(held_out @ matrix.T).mean())
@@ -116,7 +118,7 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
         _, mixture, matrix = tried[0]
         grid = np.array([row for row, _, _ in tried])
         back = np.linalg.pinv(matrix).astype(np.float64)
-        return ProjectedVoices(mixture, back, strangers(vectors), grid)
+        return ProjectedState(mixture, back, nontarget_cosine(vectors), grid)
 
     def _dimensions(self, n: int, d: int) -> list[tuple[float, int]]:
         """The epsilons of the grid with their k, as far as k is well under d."""
@@ -130,20 +132,21 @@ class ProjectedMixture(PerGender[ProjectedVoices]):
             )
         return fitting
 
-    def invent(self, asked: Asked[ProjectedVoices]) -> Floats:
-        """Draw a voice, whoever the speaker is."""
-        drawn: Floats = asked.voices.draw(1, asked.rng)[0]
+    def generate(self, request: Request[ProjectedState]) -> Floats:
+        """Draw a vector, whoever the speaker is."""
+        drawn: Floats = request.state.draw(1, request.rng)[0]
         return drawn
 
 
 @dataclass(frozen=True)
-class CheckedProjectedMixture(DrawnUnlike[ProjectedVoices], ProjectedMixture):
+class CheckedProjectedMixture(RejectionSampled[ProjectedState], ProjectedMixture):
     """As RP + GMM, drawn again until the voice is unlike the speaker's (RP + GMM + SC).
 
     Parameters
     ----------
-    limit : highest cosine to the original; without one, the median cosine of two strangers in the pool.
-    tries : how many voices are drawn before the least similar of them is taken.
+    limit : highest cosine to the original; without one, the median cosine of two different speakers in the pool.
+    tries : how many vectors are drawn before the least similar of them is taken.
     """
 
+    VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "rp_gmm_sc"

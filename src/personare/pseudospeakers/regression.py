@@ -1,13 +1,13 @@
-"""A1, decomposition with ensemble regression: steady and varying parts of a voice, each moved by its own model.
+"""A1, decomposition with ensemble regression: dimensions of low and high variance, each moved by its own model.
 
 The dimensions of the vectors are divided by their variance over the pool: low (said to carry the speaker) and high. Two
-kinds of regression, each an ensemble, are trained to lead a voice to one that is unlike it: ridge regressions on
+kinds of regression, each an ensemble, are trained to map a vector to one that is unlike it: ridge regressions on
 resampled pools for the low part, averages of nearest neighbours for the high part.
                                                       [mawalim2020singular; tomashenko2022voiceprivacy, sec. 3.2.1 (A1)]
 
-Deviations: the paper's models and training pairs are not in the text at hand. Here each voice of the pool is paired
-with one drawn from the least similar tenth; each new voice averages a random half of the ensemble. Regression draws to
-the mean: expect voices nearly as much alike as those of B1, and only a little less like the original than strangers.
+Deviations: the paper's models and training pairs are not in the text at hand. Here each vector of the pool is
+paired with one drawn from the least similar tenth; each new vector averages a random half of the ensemble. Regression
+draws to the mean: expect vectors nearly as much alike as those of B1, and little less like the original than others.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
-from personare.pseudospeakers.recipe import Asked, PerGender
-from personare.pseudospeakers.vectors import cosines
+from personare.core.vectors import cosine
+from personare.pseudospeakers.generator import PerGender, Request
 
 Floats = NDArray[np.float64]
 
@@ -29,11 +29,11 @@ _FEWEST = 20
 
 
 @dataclass(frozen=True, eq=False)
-class RegressionVoices:
+class RegressionState:
     """What is learnt: the two parts, the ridge ensemble, and the pairs among which neighbours are sought.
 
-    ``low``, ``high`` are dimensions; ``mean`` [low] and ``slopes`` [M, low, low], ``offsets`` [M, low] lead the low;
-    ``sources`` and ``targets`` [n, high] with the resampled ``rows`` [M, n] lead the high.
+    ``low``, ``high`` are dimensions; ``mean`` [low] and ``slopes`` [M, low, low], ``offsets`` [M, low] map the low;
+    ``sources`` and ``targets`` [n, high] with the resampled ``rows`` [M, n] map the high.
     """
 
     low: NDArray[np.int64]
@@ -47,7 +47,7 @@ class RegressionVoices:
 
 
 @dataclass(frozen=True)
-class SplitRegression(PerGender[RegressionVoices]):
+class SplitRegression(PerGender[RegressionState]):
     """Steady and varying parts of the vector, each led to unlike voices by its own ensemble of regressions (A1).
 
     Parameters
@@ -55,11 +55,15 @@ class SplitRegression(PerGender[RegressionVoices]):
     low : share of the dimensions, those of lowest variance, that form the steady part.
     members : models in each ensemble.
     ridge : penalty on the slopes, in units of the pool's variance times its size.
-    neighbours : voices averaged by each model of the varying part.
+    neighbours : vectors averaged by each model of the varying part.
     """
 
+    paper: ClassVar[str] = (
+        "Mawalim et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.1 (A1)"
+    )
+    VERSION: ClassVar[int] = 1
     name: ClassVar[str] = "a1"
-    learnt: ClassVar[type] = RegressionVoices
+    state_type: ClassVar[type] = RegressionState
     dissimilar: ClassVar[bool] = True
 
     low: float = 0.5
@@ -74,12 +78,12 @@ class SplitRegression(PerGender[RegressionVoices]):
             raise ConfigError("a1: members and neighbours must be at least 2, ridge positive")
 
     @property
-    def fewest(self) -> int:
-        """Enough for neighbours that are not everybody."""
+    def min_vectors(self) -> int:
+        """Enough for neighbours that are not the whole pool."""
         return max(_FEWEST, 2 * self.neighbours)
 
-    def learn(self, vectors: Floats, rng: np.random.Generator) -> RegressionVoices:
-        """Pair every voice with an unlike one, and fit both ensembles."""
+    def fit_group(self, vectors: Floats, rng: np.random.Generator) -> RegressionState:
+        """Pair every vector with an unlike one, and fit both ensembles."""
         n, d = vectors.shape
         partners = vectors[_unlike_partners(vectors, rng)]
         order = np.argsort(vectors.var(axis=0), kind="stable")
@@ -90,36 +94,36 @@ class SplitRegression(PerGender[RegressionVoices]):
         fits = [_ridge(vectors[r][:, low] - mean, partners[r][:, low], self.ridge) for r in rows]
         slopes = np.stack([slope for slope, _ in fits]).astype(np.float32)
         sources, targets = (v[:, high].astype(np.float32) for v in (vectors, partners))
-        return RegressionVoices(low, high, mean, slopes, np.stack([o for _, o in fits]), sources, targets, rows)
+        return RegressionState(low, high, mean, slopes, np.stack([o for _, o in fits]), sources, targets, rows)
 
-    def invent(self, asked: Asked[RegressionVoices]) -> Floats:
-        """Lead each part by a random half of its ensemble."""
-        vector, voices, rng = asked.vector, asked.voices, asked.rng
+    def generate(self, request: Request[RegressionState]) -> Floats:
+        """Map each part by a random half of its ensemble."""
+        vector, state, rng = request.vector, request.state, request.rng
         half = max(1, self.members // 2)
-        invented = np.empty_like(vector)
+        mapped = np.empty_like(vector)
         chosen = rng.choice(self.members, size=half, replace=False)
-        steady = vector[voices.low] - voices.mean
-        invented[voices.low] = np.mean([steady @ voices.slopes[m] + voices.offsets[m] for m in chosen], axis=0)
-        likeness = cosines(vector[None, voices.high], voices.sources)[0]
+        steady = vector[state.low] - state.mean
+        mapped[state.low] = np.mean([steady @ state.slopes[m] + state.offsets[m] for m in chosen], axis=0)
+        similarity = cosine(vector[None, state.high], state.sources)[0]
         varying = []
         for m in rng.choice(self.members, size=half, replace=False):
-            rows = voices.rows[m]
-            nearest = rows[np.argsort(-likeness[rows], kind="stable")[: self.neighbours]]
-            varying.append(voices.targets[nearest].astype(np.float64).mean(axis=0))
-        invented[voices.high] = np.mean(varying, axis=0)
-        return invented
+            rows = state.rows[m]
+            nearest = rows[np.argsort(-similarity[rows], kind="stable")[: self.neighbours]]
+            varying.append(state.targets[nearest].astype(np.float64).mean(axis=0))
+        mapped[state.high] = np.mean(varying, axis=0)
+        return mapped
 
 
 def _unlike_partners(vectors: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-    """For every voice, the number of one drawn from the least similar tenth."""
+    """For every vector, the number of one drawn from the least similar tenth."""
     few = max(2, round(_UNLIKE_SHARE * len(vectors)))
-    farthest = np.argsort(cosines(vectors, vectors), axis=1, kind="stable")[:, :few]
+    farthest = np.argsort(cosine(vectors, vectors), axis=1, kind="stable")[:, :few]
     partners: NDArray[np.int64] = farthest[np.arange(len(vectors)), rng.integers(few, size=len(vectors))]
     return partners
 
 
 def _ridge(sources: Floats, targets: Floats, penalty: float) -> tuple[Floats, Floats]:
-    """Slopes [k, k] and offsets [k] that lead sources [n, k] to targets [n, k]."""
+    """Slopes [k, k] and offsets [k] that map sources [n, k] to targets [n, k]."""
     middle = targets.mean(axis=0)
     power = sources.T @ sources
     ridge = penalty * max(float(np.trace(power)) / len(power), 1e-12) * np.eye(len(power))

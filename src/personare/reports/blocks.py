@@ -1,4 +1,4 @@
-"""What a page is made of: words, tables, pictures, sounds; every kind of page and every file format uses these."""
+"""What a page is made of: paragraphs, tables, figures, sounds; every kind of page and every file format uses these."""
 
 from __future__ import annotations
 
@@ -8,66 +8,66 @@ from typing import ClassVar, Literal
 
 from personare.core.audio import Audio
 
-Judgement = Literal["exposed", "hidden", "unknown", "kept", "broken", "plain"]
-JUDGED: Mapping[str, tuple[str, str]] = {
+Tone = Literal["exposed", "not-shown", "undecided", "kept", "broken", "plain"]
+TONES: Mapping[str, tuple[str, str]] = {
     "exposed": ("▲", "Better than guessing"),
-    "hidden": ("●", "Not shown to be better than guessing"),
-    "unknown": ("?", "Not decided"),
+    "not-shown": ("●", "Not shown to be better than guessing"),
+    "undecided": ("?", "Not decided"),
     "kept": ("●", "Gate open"),
     "broken": ("▲", "Gate closed"),
 }
 
 
 @dataclass(frozen=True)
-class Words:
+class Paragraph:
     """One paragraph; ``soft`` for remarks."""
 
     text: str
     soft: bool = False
-    kind: ClassVar[str] = "words"
+    kind: ClassVar[str] = "paragraph"
 
 
 @dataclass(frozen=True)
-class Missing:
-    """One line that says what was not measured, in place of an empty picture."""
+class Notice:
+    """One line that stands out: what is missing here, and why."""
 
     text: str
-    kind: ClassVar[str] = "missing"
+    kind: ClassVar[str] = "notice"
 
 
 @dataclass(frozen=True)
-class Points:
+class BulletList:
     """A list of sentences; ``soft`` for remarks."""
 
-    items: Sequence[str]
+    sentences: Sequence[str]
     soft: bool = False
-    kind: ClassVar[str] = "points"
+    kind: ClassVar[str] = "list"
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One sentence; ``judgement`` says whether the attacker beats guessing, or whether bounds are kept."""
+class Statement:
+    """One sentence; its ``tone`` says whether an attacker does better than guessing, or whether bounds are kept."""
 
     sentence: str
-    judgement: Judgement = "plain"
+    tone: Tone = "plain"
 
 
 @dataclass(frozen=True)
-class Verdicts:
-    """Risks, the most important first; ``folded`` under these words when given."""
+class Statements:
+    """Sentences about risks, the most important first; ``folded`` under this heading when given."""
 
-    verdicts: Sequence[Verdict]
+    statements: Sequence[Statement]
     folded: str = ""
-    kind: ClassVar[str] = "verdicts"
+    kind: ClassVar[str] = "statements"
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows of words and numbers.
 
     Parameters
     ----------
-    name : a short word for files and references; caption : what the table shows.
+    name : a short name for files and references; caption : what the table shows.
     numbers : the columns that hold numbers; folded : whether the page shows it only on request.
     """
 
@@ -92,28 +92,28 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Gallery:
-    """Pictures side by side where there is room, with one caption for all."""
+class FigureRow:
+    """Figures side by side where there is space, with one caption for all."""
 
     figures: Sequence[Figure]
     caption: str = ""
-    kind: ClassVar[str] = "gallery"
+    kind: ClassVar[str] = "figures"
 
 
 @dataclass(frozen=True)
-class Clip:
-    """One utterance to compare by ear: its title and its versions, (label, sound)."""
+class AudioExample:
+    """One utterance to listen to: its title and its versions, (label, sound)."""
 
     title: str
-    sounds: Sequence[tuple[str, Audio]]
+    versions: Sequence[tuple[str, Audio]]
 
 
 @dataclass(frozen=True)
-class Sounds:
+class AudioExamples:
     """Utterances to listen to."""
 
-    clips: Sequence[Clip]
-    kind: ClassVar[str] = "sounds"
+    examples: Sequence[AudioExample]
+    kind: ClassVar[str] = "audio"
 
 
 @dataclass(frozen=True)
@@ -124,13 +124,17 @@ class Facts:
     kind: ClassVar[str] = "facts"
 
 
-Block = Words | Missing | Points | Verdicts | Table | Gallery | Sounds | Facts
+Block = Paragraph | Notice | BulletList | Statements | ReportTable | FigureRow | AudioExamples | Facts
 
 
 @dataclass(frozen=True)
 class Section:
-    """One heading with what stands below it; ``name`` is its place in the page."""
+    """One heading with what stands below it; ``name`` is its place in the page.
+
+    ``unmeasured`` names what this section would show, had it been measured; a section without blocks is left out.
+    """
 
     name: str
     title: str
-    blocks: Sequence[Block]
+    blocks: Sequence[Block] = ()
+    unmeasured: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""Two runs side by side: what differs, by how much, and whether the intervals leave room for chance."""
+"""Two runs side by side: what differs, by how much, and whether the intervals overlap."""
 
 from __future__ import annotations
 
@@ -9,13 +9,25 @@ from pathlib import Path
 from typing import Literal
 
 from personare.core.findings import Finding
-from personare.reports.blocks import Block, Facts, Figure, Gallery, Missing, Section, Table, Verdict, Verdicts, Words
-from personare.reports.differences import Pair, difference_figure
+from personare.core.text import number_text
+from personare.reports.blocks import (
+    Block,
+    Facts,
+    Figure,
+    FigureRow,
+    Notice,
+    Paragraph,
+    ReportTable,
+    Section,
+    Statement,
+    Statements,
+)
+from personare.reports.difference_figure import DifferenceRow, difference_figure
+from personare.reports.finding_rows import COUNTS, NAMED, attacker_or_listener, conditions_text
 from personare.reports.page import Page, distinct
 from personare.reports.report import write_page
 from personare.reports.run import Run, read_run
-from personare.reports.sections.choosing import groups, overall, shortest, values, word
-from personare.reports.wording import COUNTS, NAMED, by, condition, number, value_with_interval
+from personare.reports.sections.choosing import fewest_utterances, gallery_size, groups, overall, slug, values
 
 SAME = ("corpus", "anonymizer", "attacker", "knowledge", "embedder", "scorer", "L", "N", "gender")
 ALSO = ("listener", "listener_trained_on", "attribute", "frames", "prior")
@@ -28,7 +40,7 @@ CAUTION = (
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class FindingPair:
     """The same finding in both runs."""
 
     first: Finding
@@ -57,12 +69,12 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class RunComparison:
     """Two runs, what both measured, and how many findings only one has."""
 
     first: Run
     second: Run
-    pairs: tuple[Compared, ...]
+    pairs: tuple[FindingPair, ...]
     only_first: int
     only_second: int
 
@@ -78,14 +90,14 @@ class Comparison:
         )
 
 
-def compare_runs(first: Path, second: Path) -> Comparison:
+def compare_runs(first: Path, second: Path) -> RunComparison:
     """Read two run folders and pair what they have in common; one corpus each need not bear the same label."""
     one, two = read_run(first), read_run(second)
     single = all(len(values(run.findings, "corpus")) <= 1 for run in (one, two))
-    several = [[f for f in run.findings if "speaker" not in f.conditions] for run in (one, two)]  # nobody by name
+    several = [[f for f in run.findings if "speaker" not in f.conditions] for run in (one, two)]  # not about one person
     keyed = [{_key(f, corpus=not single): f for f in findings} for findings in several]
-    both = [Compared(f, keyed[1][key]) for key, f in keyed[0].items() if key in keyed[1]]
-    return Comparison(one, two, tuple(both), len(keyed[0]) - len(both), len(keyed[1]) - len(both))
+    both = [FindingPair(f, keyed[1][key]) for key, f in keyed[0].items() if key in keyed[1]]
+    return RunComparison(one, two, tuple(both), len(keyed[0]) - len(both), len(keyed[1]) - len(both))
 
 
 def _key(finding: Finding, *, corpus: bool) -> tuple[str, ...]:
@@ -93,14 +105,14 @@ def _key(finding: Finding, *, corpus: bool) -> tuple[str, ...]:
     return (finding.metric.name, *(str(finding.conditions.get(name, "")) for name in names))
 
 
-def _row(pair: Compared) -> list[str]:
+def _row(pair: FindingPair) -> list[str]:
     f = pair.first
-    shown = [value_with_interval(x) for x in (pair.first, pair.second)]
+    shown = [x.text for x in (pair.first, pair.second)]
     sign = "+" if pair.difference > 0 else ""
     method = str(f.conditions.get("anonymizer", "-"))
     return [
         method,
-        by(f),
+        attacker_or_listener(f),
         f.metric.title,
         _under(f) or "-",
         *shown,
@@ -112,86 +124,91 @@ def _row(pair: Compared) -> list[str]:
 
 def _under(finding: Finding) -> str:
     """Write the conditions that have no column of their own."""
-    return condition(finding, without=(*NAMED, *COUNTS, "listener_trained_on", "tag"))
+    return conditions_text(finding, without=(*NAMED, *COUNTS, "listener_trained_on", "tag"))
 
 
-def _points(pair: Compared) -> str:
+def _points(pair: FindingPair) -> str:
     """Write a difference; shares differ by percentage points."""
-    unit = pair.first.metric.unit
-    return number(pair.difference, unit).replace(" %", " points") if unit == "%" else number(pair.difference, unit)
+    text = number_text(pair.difference, pair.first.metric.unit)
+    return text.replace(" %", " points")
 
 
-def headline(found: Comparison) -> list[Compared]:
-    """Choose what fits a terminal: whole crowds, fewest utterances, most people."""
-    wanted = {id(f) for f in overall([p.first for p in found.pairs])}
-    rest = [p for p in found.pairs if id(p.first) in wanted]
-    chosen: list[Compared] = []
-    by_first = {id(p.first): p for p in rest}
-    for group in groups([p.first for p in rest], "corpus", "anonymizer", "attacker", "listener", "embedder").values():
+def headline(comparison: RunComparison) -> list[FindingPair]:
+    """Choose what fits a terminal: about everybody, fewest utterances, largest gallery."""
+    by_first = {id(p.first): p for p in comparison.pairs}
+    chosen: list[FindingPair] = []
+    everybody = overall([p.first for p in comparison.pairs])
+    for group in groups(everybody, "corpus", "anonymizer", "attacker", "listener", "embedder").values():
         for name in dict.fromkeys(f.metric.name for f in group):
-            same = shortest([f for f in group if f.metric.name == name])
-            most = max(int(f.conditions.get("N", 0)) for f in same)
-            chosen += [by_first[id(f)] for f in same if int(f.conditions.get("N", 0)) == most]
+            same = fewest_utterances([f for f in group if f.metric.name == name])
+            most = max(map(gallery_size, same))
+            chosen += [by_first[id(f)] for f in same if gallery_size(f) == most]
     return chosen
 
 
-def summary_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
+def comparison_rows(comparison: RunComparison) -> tuple[list[str], list[list[str]]]:
     """Lay the headline out for a terminal."""
-    return HEAD, [_row(pair) for pair in headline(found)]
+    return HEAD, [_row(pair) for pair in headline(comparison)]
 
 
-def page_of_comparison(found: Comparison) -> Page:
+def page_of_comparison(comparison: RunComparison) -> Page:
     """Lay out the page."""
-    title = f"{found.first.title} (1) against {found.second.title} (2)"
-    if not found.pairs:
-        labels = [", ".join(values(run.findings, "anonymizer")) or "none" for run in (found.first, found.second)]
-        said = f"No finding has the same conditions in both. Methods in 1: {labels[0]}; in 2: {labels[1]}."
-        return Page(title, found.sentence, [Section("compared", "Side by side", [Missing(said)]), _runs(found)])
-    main = headline(found)
-    apart = [p for p in found.pairs if p.overlap == "no"]
-    shown = Verdicts([Verdict(_said(p)) for p in main if p.overlap == "no"])
-    first: list[Block] = [Words(found.sentence), shown if shown.verdicts else Missing("No headline number differs.")]
-    numbers = (4, 5, 6)
-    sections = [
-        Section("verdict", "What changed", [*first, Words(CAUTION, soft=True)]),
-        Section("pictures", "Both runs in pictures", [Gallery(_figures(main), "Whiskers: 95 % intervals.")]),
-        Section(
-            "compared",
-            "Side by side",
-            [
-                Table("compared", "The main numbers of both runs", HEAD, [_row(p) for p in main], numbers),
-                Table("apart", "All that differ beyond their intervals", HEAD, [_row(p) for p in apart], numbers, True),
-                Table("all", "All findings of both runs", HEAD, [_row(p) for p in found.pairs], numbers, True),
-            ],
-        ),
-        _runs(found),
+    title = f"{comparison.first.title} (1) against {comparison.second.title} (2)"
+    if not comparison.pairs:
+        runs = (comparison.first, comparison.second)
+        labels = [", ".join(values(run.findings, "anonymizer")) or "none" for run in runs]
+        nothing = f"No finding has the same conditions in both. Methods in 1: {labels[0]}; in 2: {labels[1]}."
+        side_by_side = Section("compared", "Side by side", [Notice(nothing)])
+        return Page(title, comparison.sentence, [side_by_side, _runs(comparison)])
+    main = headline(comparison)
+    apart = [p for p in comparison.pairs if p.overlap == "no"]
+    changes = Statements([Statement(_change(p)) for p in main if p.overlap == "no"])
+    first: list[Block] = [Paragraph(comparison.sentence)]
+    first.append(changes if changes.statements else Notice("No headline number differs."))
+    tables = [
+        _table("compared", "The main numbers of both runs", main, folded=False),
+        _table("apart", "All that differ beyond their intervals", apart, folded=True),
+        _table("all", "All findings of both runs", comparison.pairs, folded=True),
     ]
-    return Page(title, found.sentence, distinct(sections))
+    sections = [
+        Section("verdict", "What changed", [*first, Paragraph(CAUTION, soft=True)]),
+        Section("figures", "Both runs in figures", [FigureRow(_figures(main), "Whiskers: 95 % intervals.")]),
+        Section("compared", "Side by side", tables),
+        _runs(comparison),
+    ]
+    return Page(title, comparison.sentence, distinct(sections))
 
 
-def _said(pair: Compared) -> str:
+def _table(name: str, caption: str, pairs: Sequence[FindingPair], *, folded: bool) -> ReportTable:
+    return ReportTable(name, caption, HEAD, [_row(p) for p in pairs], numbers=(4, 5, 6), folded=folded)
+
+
+def _change(pair: FindingPair) -> str:
     f = pair.first
     under = f" ({_under(f)})" if _under(f) else ""
-    unit, where = f.metric.unit, f"{f.conditions.get('anonymizer', '')}, {by(f)}{under}"
-    values_told = f"{number(f.estimate.value, unit)} became {number(pair.second.estimate.value, unit)}"
-    return f"{where}: {f.metric.title} {values_told}; the intervals do not overlap, and run {pair.better} is better."
+    change = f"{f.value_text} became {pair.second.value_text}"
+    better = f"the intervals do not overlap, and run {pair.better} is better."
+    return f"{_method_and_who(f)}{under}: {f.metric.title} {change}; {better}"
 
 
-def _figures(pairs: Sequence[Compared]) -> list[Figure]:
+def _figures(pairs: Sequence[FindingPair]) -> list[Figure]:
     """Draw one panel per metric."""
-    metrics = dict.fromkeys(p.first.metric.name for p in pairs)
     figures = []
-    for name in metrics:
+    for name in dict.fromkeys(p.first.metric.name for p in pairs):
         same = [p for p in pairs if p.first.metric.name == name]
-        drawn = [Pair(f"{p.first.conditions.get('anonymizer', '-')}, {by(p.first)}", p.first, p.second) for p in same]
-        figures.append(difference_figure(drawn, name=f"compared-{word(name)}", title=same[0].first.metric.title))
+        rows = [DifferenceRow(_method_and_who(p.first), p.first, p.second) for p in same]
+        figures.append(difference_figure(rows, name=f"compared-{slug(name)}", title=same[0].first.metric.title))
     return figures
 
 
-def _runs(found: Comparison) -> Section:
+def _method_and_who(finding: Finding) -> str:
+    return f"{finding.conditions.get('anonymizer', '-')}, {attacker_or_listener(finding)}"
+
+
+def _runs(comparison: RunComparison) -> Section:
     """Say what was run."""
     entries = {}
-    for name, run in (("1", found.first), ("2", found.second)):
+    for name, run in (("1", comparison.first), ("2", comparison.second)):
         entries[f"run {name}"] = f"{run.title} ({run.folder.resolve().name})"
         entries[f"run {name}, methods"] = ", ".join(values(run.findings, "anonymizer")) or "-"
         entries[f"run {name}, attackers"] = ", ".join(values(run.findings, "attacker")) or "-"
@@ -200,6 +217,6 @@ def _runs(found: Comparison) -> Section:
     return Section("runs", "The two runs", [Facts(entries)])
 
 
-def write_comparison(found: Comparison, target: Path) -> list[Path]:
+def write_comparison(comparison: RunComparison, target: Path) -> list[Path]:
     """Write the page and its tables."""
-    return write_page(page_of_comparison(found), target, formats=("html", "markdown", "latex", "figures"))
+    return write_page(page_of_comparison(comparison), target, formats=("html", "markdown", "latex", "figures"))

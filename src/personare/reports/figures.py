@@ -49,7 +49,7 @@ def drawing(width_in: float, height_in: float, columns: int = 1) -> Iterator[tup
 def drawn(figure: Any, *, name: str, alt: str, caption: str = "") -> Figure:
     """Finish a picture: PNG for a text processor, SVG for the page, and what it shows in words.
 
-    The places of things are found once, with the PNG; the SVG keeps them.
+    The places of things are computed once, with the PNG; the SVG keeps them.
     """
     stream = io.BytesIO()
     figure.set_dpi(PNG_DPI)
@@ -106,7 +106,7 @@ def spread(places: list[float], *, least: float, low: float, high: float) -> lis
     for i in reversed(range(len(moved))):
         moved[i] = max(min(moved[i], top), low)
         top = moved[i] - least
-    found = [0.0] * len(places)
+    spread_places = [0.0] * len(places)
     for place, i in zip(moved, order, strict=True):
-        found[i] = place
-    return found
+        spread_places[i] = place
+    return spread_places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from personare.reports.blocks import Table
+from personare.reports.blocks import ReportTable
 from personare.reports.page import Page
 
 SPECIAL = {
@@ -48,7 +48,7 @@ def as_latex(page: Page) -> str:
     return "\n".join([HEAD, *tables])
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     size, columns = _columns(table)
     head = f"{' & '.join(escaped(name) for name in table.head)} \\\\"
     rows = "\n".join(f"{' & '.join(escaped(cell) for cell in row)} \\\\" for row in table.rows)
@@ -65,7 +65,7 @@ def _table(table: Table) -> str:
     )
 
 
-def _columns(table: Table) -> tuple[str, str]:
+def _columns(table: ReportTable) -> tuple[str, str]:
     """Give the size of letters and the width of columns.
 
     As wide as they come where a line holds them, else in proportion; letters are as small as the longest words need.
@@ -75,10 +75,10 @@ def _columns(table: Table) -> tuple[str, str]:
     if sum(max(map(len, column)) + GAP for column in cells) <= LINES[size]:
         return size, "".join("r" if i in table.numbers else "l" for i in range(len(cells)))
     least = [1.15 * max((len(word) for cell in c for word in cell.split()), default=1) + GAP for c in cells]
-    wanted = [max(word, min(WIDEST, max(map(len, column)))) for word, column in zip(least, cells, strict=True)]
+    natural = [max(word, min(WIDEST, max(map(len, column)))) for word, column in zip(least, cells, strict=True)]
     size = next((name for name, line in LINES.items() if sum(least) <= line), list(LINES)[-1])
-    spare = max(LINES[size] - sum(least), 0) / max(sum(wanted) - sum(least), 1)
-    wide = [a + spare * (b - a) for a, b in zip(least, wanted, strict=True)]
+    spare = max(LINES[size] - sum(least), 0) / max(sum(natural) - sum(least), 1)
+    wide = [a + spare * (b - a) for a, b in zip(least, natural, strict=True)]
     sides = ["left" if i in table.numbers else "right" for i in range(len(cells))]  # ragged on that side
     return size, "@{}" + "".join(
         f">{{\\ragged{side}\\arraybackslash}}p{{\\dimexpr {width / sum(wide):.4f}\\linewidth-2\\tabcolsep\\relax}}"

@@ -5,10 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from personare.reports.blocks import JUDGED, Block, Facts, Gallery, Missing, Points, Sounds, Table, Verdicts, Words
+from personare.reports.blocks import (
+    TONES,
+    AudioExamples,
+    Block,
+    BulletList,
+    Facts,
+    FigureRow,
+    Notice,
+    Paragraph,
+    ReportTable,
+    Statements,
+)
 from personare.reports.page import Page
 
-MARKS = {name: f"**{words}.** " for name, (_, words) in JUDGED.items()}
+MARKS = {name: f"**{words}.** " for name, (_, words) in TONES.items()}
 
 
 def escaped(text: str) -> str:
@@ -32,27 +43,27 @@ def as_markdown(page: Page, *, figures: str = "figures") -> str:
 
 
 def _block(block: Block, figures: str) -> Iterator[str]:
-    if isinstance(block, Words | Missing):
+    if isinstance(block, Paragraph | Notice):
         yield escaped(block.text)
-    elif isinstance(block, Points):
-        yield "\n".join(f"- {escaped(item)}" for item in block.items)
-    elif isinstance(block, Verdicts):
-        yield "\n".join(f"- {MARKS.get(v.judgement, '')}{escaped(v.sentence)}" for v in block.verdicts)
-    elif isinstance(block, Table):
+    elif isinstance(block, BulletList):
+        yield "\n".join(f"- {escaped(sentence)}" for sentence in block.sentences)
+    elif isinstance(block, Statements):
+        yield "\n".join(f"- {MARKS.get(s.tone, '')}{escaped(s.sentence)}" for s in block.statements)
+    elif isinstance(block, ReportTable):
         yield f"*{escaped(block.caption)}*"
         yield _table(block)
-    elif isinstance(block, Gallery):
+    elif isinstance(block, FigureRow):
         yield "\n\n".join(f"![{escaped(f.alt)}]({figures}/{f.name}.svg)" for f in block.figures)
         yield escaped(block.caption)
-    elif isinstance(block, Sounds):
+    elif isinstance(block, AudioExamples):
         yield "\n".join(
-            f"- {escaped(c.title)}: {', '.join(escaped(label) for label, _ in c.sounds)}" for c in block.clips
+            f"- {escaped(e.title)}: {', '.join(escaped(label) for label, _ in e.versions)}" for e in block.examples
         )
     elif isinstance(block, Facts):
         yield "\n".join(f"- {escaped(name)}: {escaped(value)}" for name, value in block.entries.items())
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     ends = ["---:" if i in table.numbers else "---" for i in range(len(table.head))]
     lines = [[escaped(name) for name in table.head], ends, *([escaped(cell) for cell in row] for row in table.rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

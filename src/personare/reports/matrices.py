@@ -1,7 +1,7 @@
-"""Voice similarity matrices as in figure 13 of VPC 2020: who resembles whom, before and after the voices were hidden.
+"""Voice similarity matrices as in figure 13 of VPC 2020: who resembles whom, before and after anonymization.
 
-Upper left: original against original; upper right and lower left: original against hidden; lower right: hidden against
-hidden. A bright diagonal means that speakers can be told apart (upper left, lower right) or found again (the others).
+Upper left: original against original; upper right and lower left: original against anonymized; lower right: anonymized
+against anonymized. A bright diagonal: speakers can be distinguished (upper left, lower right) or recognised.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def matrix_figure(
             axis.axhline(place, color=GREY, linewidth=1.2)
             axis.axvline(place, color=GREY, linewidth=1.2)
         middles = [(people - 1) / 2, people + (people - 1) / 2]
-        axis.set_xticks(middles, ["original", "hidden"])
-        axis.set_yticks(middles, ["original", "hidden"], rotation=90, va="center")
+        axis.set_xticks(middles, ["original", "anonymized"])
+        axis.set_yticks(middles, ["original", "anonymized"], rotation=90, va="center")
         axis.tick_params(length=0)
         axis.set_title(title)
         bar = figure.colorbar(shown, ax=axis, shrink=0.75, aspect=24)

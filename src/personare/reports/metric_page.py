@@ -6,7 +6,8 @@ import importlib
 import math
 
 from personare.core.findings import MetricCard
-from personare.metrics import CARDS, card
+from personare.metrics import CARDS
+from personare.metrics import card as card_named
 from personare.metrics.literature import REFERENCES, keys_in
 
 HEAD = """# Metrics
@@ -20,28 +21,28 @@ def metric_page() -> str:
     """Write the page in Markdown: one section per file of definitions, its cards first, then the definition."""
     files: dict[str, list[MetricCard]] = {}
     for name, place in CARDS.items():
-        files.setdefault(place.partition(":")[0], []).append(card(name))
-    sections = [_section(module, found) for module, found in files.items()]
-    cited = sorted({key for found in files.values() for each in found for key in keys_in(each.cite)})
+        files.setdefault(place.partition(":")[0], []).append(card_named(name))
+    sections = [_section(module, cards) for module, cards in files.items()]
+    cited = sorted({key for cards in files.values() for card in cards for key in keys_in(card.cite)})
     listed = "\n".join(f"- **{key}**: {REFERENCES[key]}" for key in cited)
     return "\n".join([HEAD, *sections, f"## Literature\n\n{listed}\n"])
 
 
-def _section(module: str, found: list[MetricCard]) -> str:
+def _section(module: str, cards: list[MetricCard]) -> str:
     lines = (importlib.import_module(module).__doc__ or "").strip().splitlines()
     title, definition = lines[0], "\n".join(lines[1:]).strip("\n")
-    rows = "\n".join(_rows(each) for each in found)
+    rows = "\n".join(_rows(card) for card in cards)
     return f"## {title}\n\n{rows}\n```text\n{definition}\n```\n\nCode: `{module}`\n"
 
 
-def _rows(found: MetricCard) -> str:
-    low, high = (_bound(x) for x in found.bounds)
-    chance = "depends on the data" if found.chance is None else f"{found.chance:g}"
-    unit = f", in {found.unit}" if found.unit and found.unit != "%" else ""
+def _rows(card: MetricCard) -> str:
+    low, high = (_bound(x) for x in card.bounds)
+    chance = "depends on the data" if card.chance is None else f"{card.chance:g}"
+    unit = f", in {card.unit}" if card.unit and card.unit != "%" else ""
     return (
-        f"**{found.title}** (`{found.name}`): {found.reading}.\n"
-        f"*Caution:* {found.caution}.\n"
-        f"Better: {found.better}. Range: {low} to {high}{unit}. Chance: {chance}. Defined in: {found.cite}.\n"
+        f"**{card.title}** (`{card.name}`): {card.reading}.\n"
+        f"*Caution:* {card.caution}.\n"
+        f"Better: {card.better}. Range: {low} to {high}{unit}. Chance: {chance}. Defined in: {card.cite}.\n"
     ).replace("..", ".")
 
 

@@ -1,4 +1,4 @@
-"""One self-contained HTML page from findings: verdict first, then numbers, pictures, and sounds to listen to.
+"""One self-contained HTML page from findings: verdict first, then numbers, figures, and sounds to listen to.
 
 The page needs no network, no script and no second file; it follows the reader's light or dark setting and prints.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import itertools
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from typing import Any
 from personare.core.audio import Audio, encode_flac
 from personare.core.files import write_bytes, write_text
 from personare.core.findings import Finding
-from personare.reports.blocks import JUDGED, Block, Facts, Figure, Gallery, Section, Table, Verdicts
+from personare.reports.blocks import TONES, Block, Facts, Figure, FigureRow, ReportTable, Section, Statements
 from personare.reports.figures import renamed, standalone
 from personare.reports.palette import variables
 
@@ -34,9 +33,9 @@ class Page:
     findings: Sequence[Finding] = ()
 
     @property
-    def verdicts(self) -> list[str]:
+    def statements(self) -> list[str]:
         """Every sentence about a risk."""
-        return [v.sentence for b in self.blocks() if isinstance(b, Verdicts) for v in b.verdicts]
+        return [s.sentence for b in self.blocks() if isinstance(b, Statements) for s in b.statements]
 
     @property
     def facts(self) -> dict[str, str]:
@@ -44,14 +43,14 @@ class Page:
         return {name: value for b in self.blocks() if isinstance(b, Facts) for name, value in b.entries.items()}
 
     @property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ReportTable]:
         """All tables."""
-        return [block for block in self.blocks() if isinstance(block, Table)]
+        return [block for block in self.blocks() if isinstance(block, ReportTable)]
 
     @property
     def figures(self) -> list[Figure]:
-        """All pictures."""
-        return [figure for block in self.blocks() if isinstance(block, Gallery) for figure in block.figures]
+        """All figures."""
+        return [figure for block in self.blocks() if isinstance(block, FigureRow) for figure in block.figures]
 
     def blocks(self) -> Iterator[Block]:
         """Go through everything, from top to bottom."""
@@ -60,7 +59,7 @@ class Page:
 
 
 def distinct(sections: Sequence[Section]) -> list[Section]:
-    """Give pictures of the same name (methods called b1 and B1) different ones, so that none takes another's place."""
+    """Give figures of the same name (methods called b1 and B1) different ones, so that none takes another's place."""
     seen: set[str] = set()
 
     def own(figure: Figure) -> Figure:
@@ -70,7 +69,7 @@ def distinct(sections: Sequence[Section]) -> list[Section]:
         return figure if name == figure.name else renamed(figure, name)
 
     def checked(block: Block) -> Block:
-        return replace(block, figures=[own(f) for f in block.figures]) if isinstance(block, Gallery) else block
+        return replace(block, figures=[own(f) for f in block.figures]) if isinstance(block, FigureRow) else block
 
     return [replace(section, blocks=[checked(b) for b in section.blocks]) for section in sections]
 
@@ -81,14 +80,15 @@ def data_uri(audio: Audio) -> str:
 
 
 def unbroken(text: Any) -> Any:
-    """Keep a number and its unit, ``L = 3`` and ``run 2`` on one line.
+    """Keep a number and its unit, an interval, and ``L = 3`` on one line.
 
-    >>> unbroken("8.3 % at L = 3").replace("\u00a0", "~")
-    '8.3~% at L~=~3'
+    >>> unbroken("8.3 % [2.1, 14.0] at L = 3").replace("\u00a0", "~")
+    '8.3~% [2.1,~14.0] at L~=~3'
     """
     if type(text) is not str:  # markup of our own stays as it is
         return text
-    joined = re.sub(r"(?<=\d) (?=%|dB\b)", NO_BREAK, text)
+    joined = re.sub(r"(?<=\d) (?=%|dB\b|bit\b)", NO_BREAK, text)
+    joined = re.sub(r"\[[-\d][^\[\]]*\]", lambda interval: interval.group().replace(" ", NO_BREAK), joined)
     return re.sub(r"(?<=\w) = (?=\S)", f"{NO_BREAK}={NO_BREAK}", joined)
 
 
@@ -105,27 +105,13 @@ def render(page: Page) -> str:
         finalize=unbroken,
     )
     environment.filters.update(data_uri=data_uri, svg=Markup)
-    environment.globals["judged"] = JUDGED
+    environment.globals["tones"] = TONES
     colours = {"light": variables(dark=False), "dark": variables(dark=True)}
     return environment.get_template("report.html.j2").render(page=page, **colours)
 
 
-def as_json(page: Page) -> str:
-    """Write title, facts and findings as JSON."""
-    rows: list[dict[str, Any]] = [finding.as_row() for finding in page.findings]
-    told = {"title": page.title, "facts": page.facts, "findings": rows}
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
-
-
-def save(page: Page, folder: Path) -> Path:
-    """Write ``report.html`` and ``findings.json`` into ``folder``; give the page's path."""
-    write_text(folder / "report.html", render(page))
-    write_text(folder / "findings.json", as_json(page))
-    return folder / "report.html"
-
-
 def save_figures(page: Page, folder: Path) -> list[Path]:
-    """Write every picture as SVG and PNG; gives their paths."""
+    """Write every figure as SVG and PNG; gives their paths."""
     written = []
     for figure in page.figures:
         path = folder / f"{figure.name}.svg"

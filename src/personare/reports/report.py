@@ -1,4 +1,4 @@
-"""From a run folder to its report: one page, the same in Markdown and LaTeX, all findings as tables, every picture."""
+"""From a run folder to its report: one page, the same in Markdown and LaTeX, all findings as tables, every figure."""
 
 from __future__ import annotations
 
@@ -8,24 +8,31 @@ from pathlib import Path
 
 from personare.core.errors import UnknownNameError, did_you_mean
 from personare.core.files import write_text
+from personare.reports.blocks import Section
+from personare.reports.exports import as_csv, as_json
 from personare.reports.latex import as_latex
 from personare.reports.markdown import as_markdown
-from personare.reports.page import Page, as_json, distinct, render, save_figures
+from personare.reports.page import Page, distinct, render, save_figures
 from personare.reports.run import ORIGINAL, Run, read_run
-from personare.reports.sections import (
-    closing,
-    compared,
-    criteria,
-    crowds,
-    detection,
-    people,
-    usefulness,
-    verdict,
-    voices,
-)
-from personare.reports.sections.choosing import Palette, values
-from personare.reports.sections.naming import with_numbers, without_names
-from personare.reports.spreadsheet import as_csv
+from personare.reports.sections.attack_bars import attack_bars_section
+from personare.reports.sections.choosing import SeriesColours, values
+from personare.reports.sections.criteria import criteria_section
+from personare.reports.sections.definitions import definitions_section, numbers_section, unmeasured_section
+from personare.reports.sections.disclosure import disclosure_section, score_pictures
+from personare.reports.sections.environment import environment_section
+from personare.reports.sections.failures import failures_section
+from personare.reports.sections.gallery_sizes import gallery_section
+from personare.reports.sections.gate import gate_section
+from personare.reports.sections.overview import overview_section
+from personare.reports.sections.ranks import ranks_section
+from personare.reports.sections.redaction import with_names, without_names
+from personare.reports.sections.similarity import similarity_section
+from personare.reports.sections.sounds import SoundChoice, sounds_section
+from personare.reports.sections.speakers import speakers_section
+from personare.reports.sections.study_settings import settings_section
+from personare.reports.sections.tradeoff import tradeoff_section
+from personare.reports.sections.utility import utility_section
+from personare.reports.sections.verdict import verdict_section
 
 FOLDER, FIGURES = "report", "figures"
 FILES: Mapping[str, tuple[str, Callable[[Page], str]]] = {
@@ -38,52 +45,59 @@ FILES: Mapping[str, tuple[str, Callable[[Page], str]]] = {
 FORMATS = (*FILES, "figures")
 
 
-def page_of_run(run: Run, *, names: bool = False, sounds: bool = True) -> Page:
-    """Lay out the whole page; ``names`` shows who is who, without ``sounds`` no voice is in it."""
-    pictures, undrawn = detection.score_pictures(run)
+def page_of_run(run: Run, *, names: bool = False, sounds: SoundChoice = "anonymized") -> Page:
+    """Lay out the whole page.
+
+    Parameters
+    ----------
+    names : shows names, ids and paths of the corpus; without, people are numbers.
+    sounds : no speech at all, a few anonymized utterances without their text, or the originals and texts beside them.
+    """
+    pictures, undrawn = score_pictures(run)
     run = replace(run, notes=(*run.notes, *undrawn))
-    run = with_numbers(run) if names else without_names(run)
-    palette = Palette(run)
-    sections = [
-        verdict.verdict_section(run),
-        verdict.glance_section(run),
-        verdict.gate_section(run),
-        criteria.criteria_section(run),
-        usefulness.tradeoff_section(run, palette),
-        crowds.crowds_section(run, palette),
-        detection.detection_section(run, palette),
-        detection.disclosure_section(run, palette, pictures),
-        voices.similarity_section(run, palette),
-        voices.ranks_section(run, palette),
-        usefulness.usefulness_section(run, palette),
-        people.people_section(run, palette),
-        closing.sounds_section(run, wanted=sounds),
-        closing.failures_section(run),
-        compared.compared_section(run),
-        closing.methods_section(run),
-        closing.numbers_section(run),
-        closing.repeat_section(run),
+    run = with_names(run) if names else without_names(run)
+    colours = SeriesColours(run)
+    sections: list[Section] = [
+        verdict_section(run),
+        overview_section(run),
+        gate_section(run),
+        criteria_section(run),
+        tradeoff_section(run, colours),
+        gallery_section(run, colours),
+        attack_bars_section(run, colours),
+        disclosure_section(run, colours, pictures),
+        similarity_section(run, colours),
+        ranks_section(run, colours),
+        utility_section(run, colours),
+        speakers_section(run, colours),
+        sounds_section(run, sounds),
+        failures_section(run),
+        settings_section(run),
+        definitions_section(run),
+        numbers_section(run),
+        environment_section(run),
     ]
-    return Page(run.title, _subtitle(run), distinct(sections), run.findings)
+    shown = [section for section in (*sections, unmeasured_section(sections)) if section.blocks]
+    return Page(run.title, subtitle(run), distinct(shown), run.findings)
 
 
-def _subtitle(run: Run) -> str:
+def subtitle(run: Run) -> str:
     """Say in one line what was compared."""
     methods = [name for name in values(run.findings, "anonymizer") if name != ORIGINAL]
     attackers, listeners = values(run.findings, "attacker"), values(run.findings, "listener")
     speakers = max((f.estimate.n for f in run.findings if "attacker" in f.conditions), default=0)
     parts = [
-        _many("method", methods),
-        _many("attacker", attackers),
-        _many("listener", listeners),
+        _counted("method", methods),
+        _counted("attacker", attackers),
+        _counted("listener", listeners),
         f"{speakers} attacked speakers" if speakers else "",
         f"corpus {', '.join(values(run.findings, 'corpus'))}" if values(run.findings, "corpus") else "",
     ]
     return "; ".join(part for part in parts if part) or "nothing was measured"
 
 
-def _many(word: str, names: Sequence[str]) -> str:
-    return f"{len(names)} {word}{'s' if len(names) > 1 else ''}: {', '.join(names)}" if names else ""
+def _counted(noun: str, names: Sequence[str]) -> str:
+    return f"{len(names)} {noun}{'s' if len(names) > 1 else ''}: {', '.join(names)}" if names else ""
 
 
 def write_run_report(
@@ -92,7 +106,7 @@ def write_run_report(
     out: Path | None = None,
     formats: Sequence[str] = FORMATS,
     names: bool = False,
-    sounds: bool = True,
+    sounds: SoundChoice = "anonymized",
 ) -> list[Path]:
     """Write the report of a run folder; gives the files written, the page first."""
     for name in formats:
@@ -105,9 +119,9 @@ def write_run_report(
 def write_page(page: Page, target: Path, *, formats: Sequence[str]) -> list[Path]:
     """Write a page in several formats below ``target``."""
     written = []
-    for name, (file, written_as) in FILES.items():
+    for name, (file, text_of) in FILES.items():
         if name in formats:
-            write_text(target / file, written_as(page))
+            write_text(target / file, text_of(page))
             written.append(target / file)
     if "figures" in formats or "markdown" in formats:
         written += save_figures(page, target / FIGURES)

@@ -1,4 +1,4 @@
-"""Reading a run folder: findings, tables for pictures, sounds, the gate's outcome, failures and environment.
+"""Reading a run folder: findings, tables for figures, sounds, the gate's outcome, failures and environment.
 
 Only the files that a run promises are read, never its stages; a file that is not there is a note in the report.
 """
@@ -26,8 +26,8 @@ Person = tuple[str, str]  # corpus, speaker
 
 
 @dataclass(frozen=True)
-class Artefact:
-    """A file for pictures or sounds, and the conditions it holds under."""
+class ArtefactFile:
+    """A table for figures or a sound, as a file, and the conditions it holds under."""
 
     kind: str
     path: Path
@@ -36,25 +36,25 @@ class Artefact:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One run, as its folder tells it.
+    """One run, as its folder describes it.
 
-    ``notes`` also name what could not be read; ``called`` says what speakers are called in a report, and ``named``
-    whether it may tell the names and ids of the corpus.
+    ``notes`` also name what could not be read; ``speaker_labels`` says how a report calls the speakers, and
+    ``shows_names`` whether it may show names, ids and paths of the corpus.
     """
 
     folder: Path
     title: str
     findings: tuple[Finding, ...]
-    artefacts: tuple[Artefact, ...]
+    artefacts: tuple[ArtefactFile, ...]
     gate: tuple[Mapping[str, Any], ...]
     failures: tuple[tuple[str, str, str], ...]
     environment: Mapping[str, Any]
     study: Mapping[str, Any]
     notes: tuple[str, ...]
-    called: Mapping[Person, str] = field(default_factory=dict)
-    named: bool = False
+    speaker_labels: Mapping[Person, str] = field(default_factory=dict)
+    shows_names: bool = False
 
-    def of_kind(self, kind: str) -> list[Artefact]:
+    def of_kind(self, kind: str) -> list[ArtefactFile]:
         """Give the artefacts of one kind."""
         return [artefact for artefact in self.artefacts if artefact.kind == kind]
 
@@ -66,14 +66,14 @@ def read_run(folder: Path) -> Run:
             f"{folder}: is no run folder (it has no findings.parquet); make one with: personare study run STUDY.yaml"
         )
     findings = findings_of(read_frame(folder / "findings.parquet"), folder / "findings.parquet")
-    told = _json(folder / "findings.json", {})
-    listed, absent = _artefacts(folder)
-    notes = [*told.get("notes", ()), *(f"{name} is listed in artefacts.json, but is not there" for name in absent)]
+    document = _json(folder / "findings.json", {})
+    artefacts, absent = _artefacts(folder)
+    notes = [*document.get("notes", ()), *(f"{name} is listed in artefacts.json, but is not there" for name in absent)]
     return Run(
         folder,
-        str(told.get("study") or folder.resolve().name),
+        str(document.get("study") or folder.resolve().name),
         tuple(findings),
-        tuple(listed),
+        tuple(artefacts),
         tuple(_json(folder / "gate.json", [])),
         tuple(_failures(folder / "failures.tsv")),
         _json(folder / "environment.json", {}),
@@ -107,23 +107,23 @@ def _card(row: Mapping[str, Any]) -> MetricCard:
     name, title = str(row["metric"]), str(row["title"])
     if name in CARDS:
         return card(name)
-    made = MetricCard(name, title, "lower", (-math.inf, math.inf), None, str(row["cite"] or ""))
-    made = replace(made, unit=str(row.get("unit") or ""))
-    return replace(made, better="higher") if row.get("better") == "higher" else made
+    plugin = MetricCard(name, title, "lower", (-math.inf, math.inf), None, str(row["cite"] or ""))
+    plugin = replace(plugin, unit=str(row.get("unit") or ""))
+    return replace(plugin, better="higher") if row.get("better") == "higher" else plugin
 
 
-def _artefacts(folder: Path) -> tuple[list[Artefact], list[str]]:
+def _artefacts(folder: Path) -> tuple[list[ArtefactFile], list[str]]:
     """List artefacts, and those whose file is missing; a file outside the run folder is refused."""
-    found, absent = [], []
+    present, absent = [], []
     for entry in _json(folder / "artefacts.json", []):
         path = folder / str(entry["file"])
         if not path.resolve().is_relative_to(folder.resolve()):
             raise TableError(f"{folder / 'artefacts.json'}: '{entry['file']}' lies outside the run folder")
         if path.is_file():
-            found.append(Artefact(str(entry["kind"]), path, dict(entry.get("conditions", {}))))
+            present.append(ArtefactFile(str(entry["kind"]), path, dict(entry.get("conditions", {}))))
         else:
             absent.append(str(entry["file"]))
-    return found, absent
+    return present, absent
 
 
 def _failures(path: Path) -> list[tuple[str, str, str]]:
@@ -138,9 +138,9 @@ def _json(path: Path, otherwise: Any) -> Any:
     if not path.is_file():
         return otherwise
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise TableError(f"{path}: cannot be read as JSON ({error})") from None
-    if not isinstance(found, type(otherwise)):
+    if not isinstance(content, type(otherwise)):
         raise TableError(f"{path}: must hold {'a list' if isinstance(otherwise, list) else 'names and values'}")
-    return found
+    return content

@@ -10,7 +10,6 @@ from typing import Any
 from personare.core.findings import Finding
 from personare.reports.blocks import Figure
 from personare.reports.figures import COLOURS, GREY, INK, MARKERS, PANEL_IN, drawing, drawn, spread
-from personare.reports.wording import number
 
 HEIGHT_IN = 3.9
 
@@ -38,10 +37,7 @@ def scatter_figure(points: Sequence[Point], *, name: str, title: str) -> Figure:
         axis.grid(color=INK, alpha=0.12, linewidth=0.6)
         axis.set_title(title)
         _names(axis, points)
-        words = "; ".join(
-            f"{p.label}: {number(p.x.estimate.value, p.x.metric.unit)}, {number(p.y.estimate.value, p.y.metric.unit)}"
-            for p in points
-        )
+        words = "; ".join(f"{p.label}: {p.x.value_text}, {p.y.value_text}" for p in points)
         x, y = points[0].x.metric.title, points[0].y.metric.title
         return drawn(figure, name=name, alt=f"{title}: {x} (across) against {y} (upwards). {words}.")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.core.files import atomic_path
+from personare.core.text import number_text
 from personare.metrics.privacy.detection import error_curve
 from personare.metrics.privacy.summary import score_values
 from personare.metrics.privacy.zebra import ece_curve, tag
@@ -75,7 +76,7 @@ def draw_det(axes: Any, pictures: Sequence[ScorePicture]) -> None:
     for picture, colour in _coloured(pictures):
         inside = (np.clip(rate, 1e-9, 1 - 1e-9) for rate in (picture.false_alarm, picture.miss))
         x, y = ([place(float(v)) for v in rates] for rates in inside)
-        axes.plot(x, y, color=colour, lw=1.8, label=f"{picture.name} (EER {100 * picture.eer:.1f} %)")
+        axes.plot(x, y, color=colour, lw=1.8, label=f"{picture.name} (EER {number_text(picture.eer, '%')})")
         if DET_ENDS[0] < picture.eer:  # the EER lies on the hull of the curve, hence a little below it
             axes.plot([place(picture.eer)], [place(picture.eer)], "o", color=colour, ms=5)
     axes.plot(ends, ends[::-1], color=INK, lw=1, ls=":", label="guessing; dots: EER on the hull")

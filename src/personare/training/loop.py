@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from personare.core.errors import TargetError, TrainingError
+from personare.core.errors import OutputError, TrainingError
 from personare.training import checkpoints, parallel
 from personare.training.checkpoints import BEST, LAST, Checkpoint, Validation
 from personare.training.plan import TrainingPlan
@@ -67,7 +67,7 @@ def train(
     or let it end, before the tensors are used.
     """
     if (folder / LAST).exists() and not resume:
-        raise TargetError(f"{folder}: holds a training already; go on with --resume, or choose a new folder")
+        raise OutputError(f"{folder}: holds a training already; go on with --resume, or choose a new folder")
     trained, optimizer, state = _start(task, plan, folder, fingerprint)
     with repeatable(threads=plan.threads, device=plan.device):
         yield from _steps(task, plan, folder, state, optimizer, trained)

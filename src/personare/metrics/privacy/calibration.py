@@ -55,5 +55,5 @@ def laplace_llrs(targets: Any, nontargets: Any) -> Floats:
 def _log_ratio(t: Any, n: Any, levels: Levels) -> Floats:
     """Divide each block's odds by the odds of all real trials."""
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(t * levels.nontargets.sum()) - np.log(n * levels.targets.sum())
-    return found
+        llrs: Floats = np.log(t * levels.nontargets.sum()) - np.log(n * levels.targets.sum())
+    return llrs

@@ -70,7 +70,7 @@ def cllr(targets: ArrayLike, nontargets: ArrayLike) -> float:
     (1.0, 721347520.9)
     """
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
-    return (_mean_doubt(-1.0, t) + _mean_doubt(1.0, n)) / 2
+    return (_mean_softplus_bits(-1.0, t) + _mean_softplus_bits(1.0, n)) / 2
 
 
 def min_cllr(targets: ArrayLike, nontargets: ArrayLike) -> float:
@@ -131,7 +131,7 @@ def cllr_values(
     """Make the function a bootstrap calls, [rows, speakers] -> [rows], from sums per speaker; tell the speakers."""
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
     t_who, n_who, speakers = speaker_numbers(target_speakers, nontarget_speakers, len(t), len(n))
-    sums = [np.bincount(w, d, minlength=speakers) for w, d in ((t_who, doubt_bits(-t)), (n_who, doubt_bits(n)))]
+    sums = [np.bincount(w, d, minlength=speakers) for w, d in ((t_who, softplus_bits(-t)), (n_who, softplus_bits(n)))]
     counts = [np.bincount(w, minlength=speakers) for w in (t_who, n_who)]
 
     def values(drawn: Floats) -> Floats:
@@ -142,13 +142,13 @@ def cllr_values(
     return values, speakers
 
 
-def _mean_doubt(sign: float, scores: Any) -> float:
-    """Average log2(1 + e^(sign * score)) piece by piece, so that no large array is made."""
+def _mean_softplus_bits(sign: float, scores: Any) -> float:
+    """Average log2(1 + e^(sign * score)) piece by piece, so that no large array exists."""
     pieces = range(0, len(scores), PIECE)
-    return math.fsum(doubt_bits(sign * scores[i : i + PIECE]).sum() for i in pieces) / len(scores)
+    return math.fsum(softplus_bits(sign * scores[i : i + PIECE]).sum() for i in pieces) / len(scores)
 
 
-def doubt_bits(x: Any) -> Floats:
+def softplus_bits(x: Any) -> Floats:
     """Compute log2(1 + e^x) without overflow."""
-    found: Floats = (np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x, dtype=np.float64)))) / math.log(2)
-    return found
+    bits: Floats = (np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x, dtype=np.float64)))) / math.log(2)
+    return bits

@@ -1,11 +1,11 @@
-"""Is it the data that betrays people, or would the attack succeed anyway? Risk beyond a control attack.
+"""Do the data expose people, or would the attack succeed anyway? Risk beyond a control attack.
 
 The same attack is run on speakers who are not in the data (the control). What it achieves there tells about people in
 general, not about these people; only the rest is charged to the data:
 
 risk = (attack - control) / (1 - control)                                           [giomi2023anonymeter]
 
-0: the attack on the data succeeds no more often than on strangers; 1: it succeeds wherever the control failed.
+0: the attack on the data succeeds no more often than on other people; 1: it succeeds wherever the control failed.
 An attack that does not even beat guessing (``baseline``) proves nothing: it may be a poor attack, not good privacy.
 Deviations: the interval combines the distances to the near ends of both Wilson intervals, so it need not be symmetric.
 """
@@ -26,15 +26,15 @@ CARD = MetricCard(
     bounds=(0.0, 1.0),
     chance=0.0,
     cite="giomi2023anonymeter",
-    reading="share of the attack's possible extra successes that it reaches on the data rather than on strangers",
-    caution="means nothing when the attack does not beat guessing, or when the strangers are another kind of speakers",
+    reading="share of the attack's possible extra successes that it reaches on the data rather than on other people",
+    caution="means nothing when the attack does not beat guessing, or when the control speakers are of another kind",
     unit="%",
 )
 
 
 @dataclass(frozen=True)
 class AttackRisk:
-    """One attack, its control on strangers, what guessing would give, and the risk that remains for the data."""
+    """One attack, its control on other people, what guessing would give, and the risk that remains for the data."""
 
     attack: Estimate
     control: Estimate
@@ -48,28 +48,29 @@ class AttackRisk:
 
     @property
     def beats_control(self) -> bool:
-        """Whether the data betray more than strangers' data do."""
+        """Whether the data expose more than other people's data do."""
         return self.risk.low > 0
 
     @property
     def sentence(self) -> str:
         """The finding as the attacker would say it."""
-        said = (
+        rates = (
             f"I succeed in {_percent(self.attack)} of my attempts; on people who are not in the data in "
             f"{_percent(self.control)}; guessing gives {self.baseline:.1%}"
         )
         if not self.proves_something:
-            return f"{said}: no better than guessing, so this attack proves nothing."
+            return f"{rates}: no better than guessing, so this attack proves nothing."
         if not self.beats_control:
-            return f"{said}: no better than on strangers, so these data add no risk that I can show."
-        return f"{said}: the data add a risk of {_percent(self.risk)}."
+            return f"{rates}: no better than on people who are not in them, so these data add no risk that I can show."
+        return f"{rates}: the data add a risk of {_percent(self.risk)}."
 
 
 def risk_over_control(attack: Estimate, control: Estimate) -> Estimate:
     """Compute the risk beyond the control from two success rates; n is the number of attacks on the data.
 
-    >>> print(risk_over_control(Estimate(0.5, 0.4, 0.6, 100), Estimate(0.2, 0.2, 0.2, 100)))
-    0.375 [0.25, 0.5] (n=100)
+    >>> risk = risk_over_control(Estimate(0.5, 0.4, 0.6, 100), Estimate(0.2, 0.2, 0.2, 100))
+    >>> round(risk.value, 3), round(risk.low, 3), round(risk.high, 3), risk.n
+    (0.375, 0.25, 0.5, 100)
     """
     for name, rate in (("attack", attack), ("control", control)):
         if not 0 <= rate.low <= rate.value <= rate.high <= 1:

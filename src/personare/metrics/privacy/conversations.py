@@ -1,10 +1,11 @@
 """From utterances to conversations: the mean vector of L utterances of one speaker, each utterance used once.
 
-x = mean of the vectors of L utterances                                              [vauquier2025legal, section 3.4]
+x = mean of the unit vectors of L utterances                                         [vauquier2025legal, section 3.4]
 
-Deviations: vectors are averaged as the embedder gives them, as the paper says; ``unit_first`` scales each to length 1
-before, so that a loud or long utterance weighs no more than another. The length of the mean itself does not matter to
-a cosine. Which utterances form a conversation is drawn by ``rng``.
+Deviations: each vector is scaled to length 1 before, by the package's one rule (``core.vectors``), so that a loud or
+long utterance weighs no more than another; ``unit_first=False`` averages vectors as the embedder gives them, as the
+paper does. The length of the mean itself does not matter to a cosine. Which utterances form a conversation is drawn by
+``rng``.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, unit_rows
+from personare.core.vectors import run_means
+from personare.metrics.privacy.vectors import checked_speakers, checked_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,19 +46,20 @@ def conversations(
     rng: np.random.Generator,
     fewest: int = 1,
     most: int | None = None,
-    unit_first: bool = False,
+    unit_first: bool = True,
 ) -> Conversations:
     """Average disjoint random groups of ``length`` utterances of each speaker; left-over utterances are not used.
 
     Parameters
     ----------
     vectors, speakers : one row per utterance, float [n, d] and [n].
-    fewest, most : how many conversations a speaker must have, and how many at most are made.
+    fewest, most : how many conversations a speaker must have, and how many are formed at most.
+    unit_first : scale each vector to length 1 before; False is the paper's raw mean.
 
     >>> rng = np.random.default_rng(0)
-    >>> made = conversations([[1, 0], [3, 0], [0, 1]], ["ann", "ann", "bob"], length=2, rng=rng)
-    >>> made.vectors, made.speakers, made.left_out
-    (array([[2., 0.]], dtype=float32), array(['ann'], dtype='<U3'), ('bob',))
+    >>> means = conversations([[1, 0], [0, 3], [0, 1]], ["ann", "ann", "bob"], length=2, rng=rng)
+    >>> means.vectors, means.speakers, means.left_out
+    (array([[0.5, 0.5]], dtype=float32), array(['ann'], dtype='<U3'), ('bob',))
     """
     if length < 1 or fewest < 1 or (most is not None and most < fewest):
         raise MetricError(f"conversations need length >= 1 and 1 <= fewest <= most; got {length}, {fewest}, {most}")
@@ -71,24 +72,24 @@ def conversations(
         needed = f"{fewest} x {length} utterances"
         raise MetricError(f"none of {len(names)} speakers has {needed}; the most are {np.bincount(owner).max()}")
     groups = np.where(kept, groups if most is None else np.minimum(groups, most), 0)
-    chosen = _random_rows(owner, groups * length, rng).reshape(-1, length)
-    left_out = tuple(str(name) for name in names[~kept])
-    return Conversations(_means(table, chosen, unit_first=unit_first), np.repeat(names, groups), left_out)
+    rows = _random_rows(owner, groups * length, rng)
+    means = run_means(table, rows, np.full(groups.sum(), length), unit_first=unit_first)
+    return Conversations(means, np.repeat(names, groups), tuple(str(name) for name in names[~kept]))
 
 
-def speaker_means(
+def enrolment_means(
     vectors: ArrayLike,
     speakers: ArrayLike,
     *,
     rng: np.random.Generator | None = None,
     most: int | None = None,
-    unit_first: bool = False,
+    unit_first: bool = True,
 ) -> Conversations:
     """Average all utterances of each speaker, or ``most`` of them drawn by ``rng`` (Singling Out enrols with 30).
 
-    >>> speaker_means([[1, 0], [3, 0], [0, 1]], ["ann", "ann", "bob"]).vectors
-    array([[2., 0.],
-           [0., 1.]], dtype=float32)
+    >>> enrolment_means([[1, 0], [0, 3], [0, 1]], ["ann", "ann", "bob"]).vectors
+    array([[0.5, 0.5],
+           [0. , 1. ]], dtype=float32)
     """
     table = checked_vectors(vectors, of="utterance")
     owners = checked_speakers(speakers, rows=len(table), of="utterance")
@@ -98,32 +99,16 @@ def speaker_means(
         if most < 1 or rng is None:
             raise MetricError(f"drawing {most} utterances per speaker needs most >= 1 and a random generator")
         counts = np.minimum(counts, most)
-    chosen = _random_rows(owner, counts, rng)
-    means = np.empty((len(names), table.shape[1]), dtype=np.float32)
-    for count in np.unique(counts):  # speakers with equally many utterances are averaged together
-        same = np.repeat(counts == count, counts)
-        means[counts == count] = _means(table, chosen[same].reshape(-1, count), unit_first=unit_first)
+    means = run_means(table, _random_rows(owner, counts, rng), counts, unit_first=unit_first)
     return Conversations(means, names, ())
 
 
 def _random_rows(
-    owner: NDArray[np.intp], wanted: NDArray[np.intp], rng: np.random.Generator | None
+    owner: NDArray[np.intp], picked: NDArray[np.intp], rng: np.random.Generator | None
 ) -> NDArray[np.intp]:
-    """Pick ``wanted[s]`` rows of each speaker s at random (the first ones without ``rng``), speaker after speaker."""
+    """Pick ``picked[s]`` rows of each speaker s at random (the first ones without ``rng``), speaker after speaker."""
     order = np.arange(len(owner)) if rng is None else rng.permutation(len(owner))
     order = order[np.argsort(owner[order], kind="stable")]
-    counts = np.bincount(owner, minlength=len(wanted))
+    counts = np.bincount(owner, minlength=len(picked))
     place = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return order[place < np.repeat(wanted, counts)]
-
-
-def _means(table: NDArray[np.floating], chosen: NDArray[np.intp], *, unit_first: bool) -> NDArray[np.float32]:
-    """Average the rows ``chosen`` [c, L] of a table, in double precision."""
-    means = np.empty((len(chosen), table.shape[1]), dtype=np.float32)
-    for start in range(0, len(chosen), ROWS_AT_ONCE):
-        part = chosen[start : start + ROWS_AT_ONCE]
-        total = np.zeros((len(part), table.shape[1]))
-        for rows in part.T:
-            total += unit_rows(table[rows], dtype=np.float64) if unit_first else table[rows]
-        means[start : start + ROWS_AT_ONCE] = total / chosen.shape[1]
-    return means
+    return order[place < np.repeat(picked, counts)]

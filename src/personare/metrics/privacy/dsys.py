@@ -7,8 +7,8 @@ w is the ratio of the priors of mated (target) and non-mated (nontarget) trials.
 
 dsys_reference  histograms of min(n_t / 10, 100) bins and the trapezoid rule, as in the code behind published values
                 [maouche2020linkability]. Pure noise gives about 0.06 at challenge sizes, perfect separation never 1.
-dsys            LR by PAV, the mean of D over targets, and what shuffled labels give taken out:
-                (D - D_shuffled) / (1 - D_shuffled), not below 0. Noise tends to 0, perfect separation gives 1.
+dsys            LR by PAV, the mean of D over targets, and what chance gives on these trials taken out:
+                (D - D_chance) / (1 - D_chance), not below 0. Noise tends to 0, perfect separation gives 1.
 
 Deviations: ``dsys_reference`` refuses fewer than 20 targets and scores that are all equal, where the public code
 silently gives 0 or NaN. ``dsys`` assumes that higher scores never mean less likely the same speaker, as all attackers
@@ -24,7 +24,7 @@ import numpy as np
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
 from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
-from personare.metrics.privacy.chance import chance_levels
+from personare.metrics.privacy.chance import Identities, chance_of_split, shuffled_levels
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
 from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, level_estimate, speaker_numbers
@@ -64,13 +64,24 @@ def dsys(targets: ArrayLike, nontargets: ArrayLike, *, rng: np.random.Generator,
     (1.0, 0.0)
     """
     levels = levels_of(targets, nontargets)
-    return _without_chance(targets, nontargets, rng, w)(levels.targets, levels.nontargets)
+    (chance,) = shuffled_levels(targets, nontargets, [_plain(w)], rng=rng)
+    return chance_corrected(chance, w)(levels.targets, levels.nontargets)
 
 
-def dsys_estimate(targets: ArrayLike, nontargets: ArrayLike, *, w: float = 1.0, **how: Unpack[BySpeaker]) -> Estimate:
-    """Compute D_sys with chance taken out and an interval over redrawn speakers; n = speakers."""
-    statistic = _without_chance(targets, nontargets, how["rng"], w)
-    return level_estimate(statistic, targets, nontargets, bounds=CARD.bounds, **how)
+def dsys_estimate(
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    w: float = 1.0,
+    identities: Identities | None = None,
+    **how: Unpack[BySpeaker],
+) -> Estimate:
+    """Compute D_sys with chance taken out and an interval over redrawn speakers; n = speakers.
+
+    ``identities`` tell who was compared with whom, for the chance level; without, it shuffles labels.
+    """
+    (chance,) = chance_of_split(targets, nontargets, [_plain(w)], identities=identities, rng=how["rng"])
+    return level_estimate(chance_corrected(chance, w), targets, nontargets, bounds=CARD.bounds, **how)
 
 
 def dsys_of_levels(targets: Any, nontargets: Any, w: float = 1.0) -> float:
@@ -115,11 +126,11 @@ def dsys_reference_estimate(
     )
 
 
-def _without_chance(targets: ArrayLike, nontargets: ArrayLike, rng: np.random.Generator, w: float) -> LevelStatistic:
+def _plain(w: float) -> LevelStatistic:
+    """Make the estimate with chance still in it a level statistic."""
     if not w > 0:
         raise MetricError(f"the ratio of priors w is above 0, not {w}")
-    chance = chance_levels(targets, nontargets, [lambda t, n: dsys_of_levels(t, n, w)], rng=rng)[0]
-    return chance_corrected(chance, w)
+    return lambda t, n: dsys_of_levels(t, n, w)
 
 
 def _edges(t: Any, n: Any) -> Floats:
@@ -142,5 +153,5 @@ def _histogram_dsys(t_counts: Any, n_counts: Any, edges: Floats, w: float) -> Fl
     d = np.where(ratio > 1, 2 * ratio / (1 + ratio) - 1, 0.0)
     d = np.where((y2 == 0) & (y1 > 0), 1.0, d)
     height = d * y1
-    found: Floats = (height[:, 1:] + height[:, :-1]).sum(axis=1) * width / 2  # trapezoids between bin centres
-    return found
+    areas: Floats = (height[:, 1:] + height[:, :-1]).sum(axis=1) * width / 2  # trapezoids between bin centres
+    return areas

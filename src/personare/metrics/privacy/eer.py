@@ -13,12 +13,14 @@ Deviations: ties are pooled before the hull is built (the reference breaks each 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.core.findings import Estimate, MetricCard
+from personare.core.findings import Estimate, Finding, MetricCard
 from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap, wilson
+from personare.metrics.privacy.chance import Identities, chance_of_split
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import hull_of_levels
 from personare.metrics.privacy.redraws import level_estimate, speaker_numbers
@@ -84,13 +86,13 @@ def rocch_eer_estimate(
     """Compute the ROCCH-EER with an interval over redrawn speakers; one speaker id per trial, n = speakers.
 
     >>> rng = np.random.default_rng(1)
-    >>> found = rocch_eer_estimate([1, 2, 3], [0, 1, 2], target_speakers="abc", nontarget_speakers="abc", rng=rng)
+    >>> rocch_eer_estimate([1, 2, 3], [0, 1, 2], target_speakers="abc", nontarget_speakers="abc", rng=rng)
     Traceback (most recent call last):
     personare.core.errors.MetricError: each target trial needs one speaker: 3 scores, speakers []
-    >>> print(rocch_eer_estimate([1, 2], [0, 0], target_speakers=["a", "b"], nontarget_speakers=["a", "b"], rng=rng))
-    0 [0, 0.5] (n=2)
+    >>> rocch_eer_estimate([1, 2], [0, 0], target_speakers=["a", "b"], nontarget_speakers=["a", "b"], rng=rng)
+    Estimate(value=0.0, low=0.0, high=0.5, n=2)
     """
-    found = level_estimate(
+    estimate = level_estimate(
         eer_of_levels,
         targets,
         nontargets,
@@ -101,7 +103,30 @@ def rocch_eer_estimate(
         resamples=resamples,
         level=level,
     )
-    return never_certain(found, level=level)
+    return never_certain(estimate, level=level)
+
+
+def eer_finding(
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    target_speakers: ArrayLike,
+    nontarget_speakers: ArrayLike,
+    identities: Identities | None = None,
+    conditions: Mapping[str, str | int | float] | None = None,
+    failed: int = 0,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Finding:
+    """Compute the ROCCH-EER with its interval and what chance gives on these very trials.
+
+    ``identities`` tell who was compared with whom, for the chance level; without, it shuffles labels.
+    """
+    who: dict[str, ArrayLike] = {"target_speakers": target_speakers, "nontarget_speakers": nontarget_speakers}
+    estimate = rocch_eer_estimate(targets, nontargets, **who, rng=rng, resamples=resamples, level=level)
+    (chance,) = chance_of_split(targets, nontargets, [eer_of_levels], identities=identities, rng=rng)
+    return Finding(CARD, estimate, conditions or {}, failed, chance)
 
 
 def never_certain(estimate: Estimate, *, level: float = LEVEL) -> Estimate:

@@ -1,11 +1,11 @@
-"""How likely a random stranger is to sound closer than the speaker: bell curves fitted to measured ranks.
+"""How likely a random other speaker is to sound closer than the right one: bell curves fitted to measured ranks.
 
-A test whose score a random stranger reaches with probability p is beaten by b ~ Binomial(n-1, p) of n-1 strangers, and
-is linked among N' people with probability (1-p)^(N'-1). Tests differ: z = Q^-1(p), the distance of the speaker's score
-from the strangers' in their own standard deviations (Q the Gaussian tail), follows a bell curve (the binormal model of
+A test whose score a random nontarget reaches with probability p is beaten by b ~ Binomial(n-1, p) of n-1, and
+is linked among N people with probability (1-p)^(N-1). Tests differ: z = Q^-1(p), the distance of the speaker's score
+from the nontargets' in their own standard deviations (Q the Gaussian tail), follows a bell curve (the binormal model of
 detection theory) or a skewed one. Both are fitted to the counts b by maximum likelihood and mixed by Akaike's weights.
-Only the end of the curve decides about large populations: all tests beaten by a tenth of the strangers or more form
-one class. Guessing is the curve with mean 0 and spread 1: p is uniform and linkability 1/N', exactly.
+Only the end of the curve decides about large populations: all tests beaten by a tenth of the nontargets or more form
+one class. Guessing is the curve with mean 0 and spread 1: p is uniform and linkability 1/N, exactly.
 Deviations: not of any paper; ours.
 """
 
@@ -51,7 +51,7 @@ class BellCurve:
         return shares
 
     def linkability(self, people: float) -> float:
-        """Give E[(1-p)^(N'-1)] for a population of N' people, e.g. 10^9.
+        """Give E[(1-p)^(N-1)] for a population of N people, e.g. 10^9.
 
         >>> round(BellCurve(0.0, 1.0).linkability(1000) * 1000, 2)
         1.0
@@ -84,7 +84,7 @@ class CountBins:
 
     @classmethod
     def of(cls, enrolled: int) -> CountBins:
-        """Make bins for counts out of ``enrolled`` - 1 strangers: one per count to 32, then growing; the last is open.
+        """Make bins for counts out of ``enrolled`` - 1 nontargets: one per count to 32, then growing; the last is open.
 
         >>> CountBins.of(40).edges
         array([0, 1, 2, 3, 4])
@@ -99,9 +99,9 @@ class CountBins:
         below = [np.zeros_like(p), *(special.bdtr(edge - 1, enrolled - 1, p) for edge in edges[1:]), np.ones_like(p)]
         return cls(np.array(edges), np.maximum(np.diff(np.stack(below), axis=0), 0.0))
 
-    def place(self, strangers: NDArray[np.int64]) -> NDArray[np.intp]:
+    def place(self, above: NDArray[np.int64]) -> NDArray[np.intp]:
         """Tell the bin of each count."""
-        return np.searchsorted(self.edges, strangers, side="right") - 1
+        return np.searchsorted(self.edges, above, side="right") - 1
 
 
 def fit_exceedance(bins: CountBins, counts: Floats, *, start: Exceedance | None = None) -> Exceedance:
@@ -113,7 +113,7 @@ def fit_exceedance(bins: CountBins, counts: Floats, *, start: Exceedance | None 
     """
     bell, loss = _climb(bins, counts, start.bell if start else BellCurve(1.0, 1.0))
     tries = [start.skewed] if start else [bell, BellCurve(bell.mean - bell.spread, 1.5 * bell.spread, 2.0)]
-    skewed, skewed_loss = min((_climb(bins, counts, t, skewed=True) for t in tries), key=lambda found: found[1])
+    skewed, skewed_loss = min((_climb(bins, counts, t, skewed=True) for t in tries), key=lambda fit: fit[1])
     gain = loss - skewed_loss - 1.0  # one more parameter
     return Exceedance(bell, skewed, 1 / (1 + math.exp(-min(max(gain, -700.0), 700.0))))
 
@@ -129,8 +129,8 @@ def _climb(bins: CountBins, counts: Floats, start: BellCurve, *, skewed: bool = 
     spreads = (math.log(SPREADS[0]), math.log(SPREADS[1]))
     limits = [MEANS, spreads, SKEWS] if skewed else [MEANS, spreads]
     first = [np.clip(start.mean, *MEANS), np.clip(math.log(start.spread), *spreads), start.skew][: len(limits)]
-    found = optimize.minimize(loss, np.array(first), method="L-BFGS-B", bounds=limits)
-    return _curve(found.x), float(found.fun)
+    optimum = optimize.minimize(loss, np.array(first), method="L-BFGS-B", bounds=limits)
+    return _curve(optimum.x), float(optimum.fun)
 
 
 def _curve(values: Floats) -> BellCurve:

@@ -2,7 +2,7 @@
 
 For one enrolment vector, fold f tests one conversation of each person and calibrates on the others. Both the threshold
 (midway between the r-th and (r+1)-th highest calibration score) and the question whether exactly one test score lies
-above it depend on the highest few dozen of all scores only; they are found once and serve every fold.
+above it depend on the highest few dozen of all scores only; they are picked once and serve every fold.
 """
 
 from __future__ import annotations
@@ -87,5 +87,5 @@ def _highest_of_row(row: NDArray[np.float32], many: int) -> NDArray[np.intp]:
     if not many <= len(columns) <= 8 * many + 256:
         columns = np.argpartition(row, len(row) - many)[-many:]
     order = np.argsort(-row[columns], kind="stable")[:many]
-    found: NDArray[np.intp] = columns[order]
-    return found
+    best: NDArray[np.intp] = columns[order]
+    return best

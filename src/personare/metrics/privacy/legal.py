@@ -1,10 +1,12 @@
 """The legal evaluation from utterances to numbers: enrolment means, conversations of L utterances, one result per L.
 
 Linkability (section 2.2): enrolment is the mean over all utterances of a speaker, a test the mean over L utterances.
-Singling Out (section 2.1): enrolment is the mean over 30 utterances of up to 495 speakers, and each person in the crowd
-has ten conversations of L utterances, or as many as there are, at least two.           [vauquier2025legal, section 3.4]
-Deviations: linkability tests every disjoint conversation of a speaker; ``paper=True`` tests one per speaker and draws
-five random enrolments, as the paper does. A speaker with fewer than 30 enrolment utterances is enrolled with all.
+Singling Out (section 2.1): enrolment is the mean over 30 utterances of up to 495 speakers, and each person in the
+gallery has ten conversations of L utterances, or as many as there are, at least two.   [vauquier2025legal, section 3.4]
+Deviations: means are of unit vectors, the package's one rule; ``unit_first=False`` averages vectors as the embedder
+gives them, as the paper does, on both sides. Linkability tests every disjoint conversation of a speaker; ``paper=True``
+tests one per speaker and draws five random enrolments, as the paper does. A speaker with fewer than 30 enrolment
+utterances is enrolled with all.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.conversations import conversations, speaker_means
+from personare.metrics.privacy.conversations import conversations, enrolment_means
 from personare.metrics.privacy.linkability import PAPER_DRAWS, Linkability, linkability
 from personare.metrics.privacy.singling_out import (
     PAPER_ENROLMENT,
@@ -30,15 +32,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 PAPER_PREDICATES = 495
-Found = TypeVar("Found", Linkability, SinglingOut)
+Outcome = TypeVar("Outcome", Linkability, SinglingOut)
 
 
 @dataclass(frozen=True, eq=False)
-class LegalRun(Generic[Found]):
+class LegalRun(Generic[Outcome]):
     """One metric at one conversation length L, and how many speakers were left out for which reason."""
 
     length: int
-    found: Found
+    result: Outcome
     left_out: Mapping[str, int]
 
 
@@ -52,21 +54,23 @@ def link_conversations(
     rng: np.random.Generator,
     sizes: Sequence[int] | None = None,
     paper: bool = False,
+    unit_first: bool = True,
 ) -> LegalRun[Linkability]:
     """Measure linkability of conversations of ``length`` utterances; one row per utterance on both sides.
 
     >>> voices, who = np.eye(3).repeat(4, axis=0), np.repeat(["a", "b", "c"], 4)
     >>> run = link_conversations(voices, who, voices, who, length=2, rng=np.random.default_rng(0))
-    >>> run.found.estimates[0].value, len(run.found.strangers)
+    >>> run.result.estimates[0].value, len(run.result.nontargets_above)
     (1.0, 6)
     """
-    heard, spoken = np.asarray(test_vectors), np.asarray(test_speakers)
+    tests_given, spoken = np.asarray(test_vectors), np.asarray(test_speakers)
     known = np.isin(spoken, np.asarray(enroll_speakers))
     if not known.any():
         raise MetricError("no test speaker is enrolled; test and enrolment must share speakers under the same names")
-    people = speaker_means(enroll_vectors, enroll_speakers)
-    tests = conversations(heard[known], spoken[known], length=length, rng=rng, most=1 if paper else None)
-    found = linkability(
+    people = enrolment_means(enroll_vectors, enroll_speakers, unit_first=unit_first)
+    most = 1 if paper else None
+    tests = conversations(tests_given[known], spoken[known], length=length, rng=rng, most=most, unit_first=unit_first)
+    result = linkability(
         tests.vectors,
         tests.speakers,
         people.vectors,
@@ -75,8 +79,9 @@ def link_conversations(
         draws=PAPER_DRAWS if paper else None,
         rng=rng,
     )
-    strangers = len(np.unique(spoken[~known]))
-    return LegalRun(length, found, _named({"not enrolled": strangers, f"under {length}": len(tests.left_out)}))
+    return LegalRun(
+        length, result, _named({"not enrolled": len(np.unique(spoken[~known])), f"under {length}": len(tests.left_out)})
+    )
 
 
 def single_out_conversations(
@@ -92,26 +97,36 @@ def single_out_conversations(
     draws: int = PAPER_DRAWS,
     folds: int = PAPER_FOLDS,
     control: bool = False,
+    unit_first: bool = True,
 ) -> LegalRun[SinglingOut]:
     """Measure Singling Out with conversations of ``length`` utterances; one row per utterance on both sides.
 
-    ``control`` takes the enrolled speakers out of the crowd: the attack on people who are not in the data.
+    ``control`` takes the enrolled speakers out of the gallery: the attack on people who are not in the data.
     """
-    crowd = conversations(test_vectors, test_speakers, length=length, rng=rng, fewest=2, most=folds)
+    gallery = conversations(
+        test_vectors, test_speakers, length=length, rng=rng, fewest=2, most=folds, unit_first=unit_first
+    )
     voices, spoken = np.asarray(enroll_vectors), np.asarray(enroll_speakers)
-    there = np.isin(spoken, crowd.speakers)
+    there = np.isin(spoken, gallery.speakers)
     if not there.any():
         raise MetricError(f"no enrolled speaker has two conversations of {length} utterances among the tests")
     names = np.unique(spoken[there])
     chosen = rng.permutation(names)[:predicates]
     rows = np.isin(spoken, chosen)
-    people = speaker_means(voices[rows], spoken[rows], most=PAPER_ENROLMENT, rng=rng)
+    people = enrolment_means(voices[rows], spoken[rows], most=PAPER_ENROLMENT, rng=rng, unit_first=unit_first)
     measure = singling_out_control if control else singling_out
-    found = measure(
-        people.vectors, people.speakers, crowd.vectors, crowd.speakers, sizes=sizes, draws=draws, folds=folds, rng=rng
+    result = measure(
+        people.vectors,
+        people.speakers,
+        gallery.vectors,
+        gallery.speakers,
+        sizes=sizes,
+        draws=draws,
+        folds=folds,
+        rng=rng,
     )
     absent = len(np.unique(spoken[~there]))
-    return LegalRun(length, found, _named({"not in the crowd": absent, f"under {2 * length}": len(crowd.left_out)}))
+    return LegalRun(length, result, _named({"not tested": absent, f"under {2 * length}": len(gallery.left_out)}))
 
 
 def _named(counts: Mapping[str, int]) -> dict[str, int]:

@@ -61,8 +61,8 @@ def checked(scores: ArrayLike, kind: str) -> NDArray[np.floating[Any]]:
 def levels_of(targets: ArrayLike, nontargets: ArrayLike) -> Levels:
     """Sort the scores, pool the ties, join the pure runs.
 
-    >>> found = levels_of([2, 3, 3, 5], [1, 1, 3])
-    >>> found.upper.tolist(), found.targets.tolist(), found.nontargets.tolist()
+    >>> levels = levels_of([2, 3, 3, 5], [1, 1, 3])
+    >>> levels.upper.tolist(), levels.targets.tolist(), levels.nontargets.tolist()
     ([1.0, 2.0, 3.0, 5.0], [0, 1, 2, 1], [2, 0, 1, 0])
     """
     t, n = np.sort(checked(targets, "target")), np.sort(checked(nontargets, "nontarget"))

@@ -1,10 +1,10 @@
-"""Linkability: how often the attacker's best guess, among N' enrolled people, is the right person.
+"""Linkability: how often the attacker's best guess, among N enrolled people, is the right person.
 
 pi_link = Pr{ s(test_i, enroll_i) > max_{j != i} s(test_i, enroll_j) }              [vauquier2025legal, eq. 3-4]
 
-With n enrolled speakers and b strangers who score at least as high as the target, the mean of this over all enrolment
-subsets of size N' that contain the target is exactly C(n-1-b, N'-1) / C(n-1, N'-1). Ties are not links.
-Chance is 1/N': the number means nothing without N'.
+With n enrolled speakers and b nontargets (other speakers) that score at least as high as the target, the mean of this
+over all enrolment subsets of size N that contain the target is exactly C(n-1-b, N-1) / C(n-1, N-1). Ties are not links.
+Chance is 1/N: the number means nothing without N.
 Deviations: the mean over random enrolment subsets is computed exactly; ``draws=5`` draws it as the paper does, an
 independent subset per test and draw. Enrolment vectors are the caller's (the paper: mean over all utterances of a
 speaker). The interval treats the enrolled people as given and the tested speakers as a sample.
@@ -13,16 +13,17 @@ speaker). The interval treats the enrolled people as given and the tested speake
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
-from personare.metrics.privacy.speaker_means import rates_over_speakers
-from personare.metrics.privacy.strangers import stranger_counts, stranger_counts_from_scores
+from personare.core.seeding import Rng, as_rng
+from personare.metrics.privacy.nontargets_above import nontargets_above, nontargets_above_in_scores
+from personare.metrics.privacy.speaker_rates import rates_over_speakers
 from personare.metrics.privacy.vectors import checked_speakers
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ CARD = MetricCard(
     bounds=(0.0, 1.0),
     chance=None,
     cite="vauquier2025legal, eq. 3-4",
-    reading="The attacker says: of these N' people, this recording is of that one. This is how often that is right.",
-    caution="Depends on N': compare only at the same number of enrolled speakers; chance is 1/N'.",
+    reading="The attacker says: of these N people, this recording is of that one. This is how often that is right.",
+    caution="Depends on N: compare only at the same number of enrolled speakers; chance is 1/N.",
     unit="%",
 )
 
@@ -51,12 +52,12 @@ class Linkability:
 
     Parameters
     ----------
-    sizes : the numbers of enrolled speakers N' [s].
+    sizes : the numbers of enrolled speakers N [s].
     estimates : one per size; n counts tested speakers.
-    chance : 1/N' per size.
-    enrolled : all enrolled speakers, the largest possible N'.
+    chance : 1/N per size.
+    enrolled : all enrolled speakers, the largest possible N.
     speakers : the tested speakers, sorted [k]; owner : index of each test's speaker [t].
-    strangers : enrolled strangers scoring at least as high as the target, per test [t].
+    nontargets_above : enrolled nontargets scoring at least as high as the target, per test [t].
     drawn : rate of each random draw [draws, s], or None when the mean over all draws is exact.
     """
 
@@ -66,18 +67,39 @@ class Linkability:
     enrolled: int
     speakers: NDArray[np.generic]
     owner: NDArray[np.intp]
-    strangers: NDArray[np.int64]
+    nontargets_above: NDArray[np.int64]
     drawn: NDArray[np.float64] | None = None
 
+    @property
+    def estimate(self) -> Estimate:
+        """The linkability at the largest N."""
+        return self.estimates[-1]
+
+    def __str__(self) -> str:
+        rows = zip(self.sizes, self.estimates, self.chance, strict=True)
+        return "\n".join(f"linkability among N = {size}: {e}, chance {chance:.3g}" for size, e, chance in rows)
+
+    def by_group(
+        self, groups: Mapping[str, str | None], *, rng: Rng = 0, level: float = 0.95
+    ) -> dict[str, Linkability]:
+        """Return the linkability of the tested speakers of each group (gender), among everybody enrolled."""
+        owners = self.speakers[self.owner]
+        each = np.array([groups.get(str(name)) or "" for name in owners])
+        how: dict[str, Any] = {"enrolled": self.enrolled, "sizes": self.sizes, "rng": as_rng(rng), "level": level}
+        return {
+            str(name): linkability_from_counts(self.nontargets_above[each == name], owners[each == name], **how)
+            for name in np.unique(each[each != ""])
+        }
+
     def risk(self, size: int | None = None) -> NDArray[np.float64]:
-        """Return each tested speaker's own linkability at N' = ``size`` (default: all enrolled) [k]."""
+        """Return each tested speaker's own linkability at N = ``size`` (default: all enrolled) [k]."""
         sizes = _checked_sizes((self.enrolled if size is None else size,), self.enrolled)
-        linked = link_probability(self.strangers, enrolled=self.enrolled, sizes=sizes)[:, 0]
+        linked = link_probability(self.nontargets_above, enrolled=self.enrolled, sizes=sizes)[:, 0]
         return np.bincount(self.owner, weights=linked) / np.bincount(self.owner)
 
     def curve(self) -> NDArray[np.float64]:
-        """Return the exact linkability for every N' = 1, 2, ..., all enrolled [n]."""
-        return exact_curve(self.strangers, enrolled=self.enrolled)
+        """Return the exact linkability for every N = 1, 2, ..., all enrolled [n]."""
+        return exact_curve(self.nontargets_above, enrolled=self.enrolled)
 
     def findings(self, **conditions: str | int | float) -> list[Finding]:
         """List one finding per size, its chance level beside it."""
@@ -93,24 +115,24 @@ def linkability(
     *,
     sizes: Sequence[int] | None = None,
     draws: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> Linkability:
-    """Measure linkability of tests [t, d] against one vector [n, d] per enrolled speaker, for any sizes N' at once.
+    """Measure linkability of tests [t, d] against one vector [n, d] per enrolled speaker, for any sizes N at once.
 
     Parameters
     ----------
-    sizes : numbers of enrolled speakers N'; default 20, 50, 100, ... and all n.
+    sizes : numbers of enrolled speakers N; default 20, 50, 100, ... and all n.
     draws : None computes the mean over all enrolment subsets; a number draws that many, as the paper does (5).
-    rng : chance for ``draws`` and for the bootstrap over speakers; a fixed stream when left out.
+    rng : a seed or a generator, for ``draws`` and for the bootstrap over speakers.
 
-    >>> heard = linkability([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
-    >>> heard.sizes, heard.estimates[-1].value, heard.risk()
+    >>> linked = linkability([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
+    >>> linked.sizes, linked.estimates[-1].value, linked.risk()
     ((3,), 0.5, array([1., 0.]))
     """
-    strangers = stranger_counts(test_vectors, test_speakers, enroll_vectors, enroll_speakers)
-    return linkability_from_strangers(
-        strangers,
+    above = nontargets_above(test_vectors, test_speakers, enroll_vectors, enroll_speakers)
+    return linkability_from_counts(
+        above,
         test_speakers,
         enrolled=len(np.asarray(enroll_speakers)),
         sizes=sizes,
@@ -127,31 +149,31 @@ def linkability_from_scores(
     *,
     sizes: Sequence[int] | None = None,
     draws: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> Linkability:
     """Measure linkability in a given score matrix [tests, enrolled], e.g. of a PLDA; the rest as in ``linkability``."""
-    strangers = stranger_counts_from_scores(scores, target_column)
-    return linkability_from_strangers(
-        strangers, test_speakers, enrolled=np.shape(scores)[1], sizes=sizes, draws=draws, rng=rng, level=level
+    above = nontargets_above_in_scores(scores, target_column)
+    return linkability_from_counts(
+        above, test_speakers, enrolled=np.shape(scores)[1], sizes=sizes, draws=draws, rng=rng, level=level
     )
 
 
-def linkability_from_strangers(
-    strangers: ArrayLike,
+def linkability_from_counts(
+    above: ArrayLike,
     test_speakers: ArrayLike,
     *,
     enrolled: int,
     sizes: Sequence[int] | None = None,
     draws: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> Linkability:
-    """Measure linkability from the number of strangers [t] who score at least as high as each test's own speaker."""
-    b = checked_counts(strangers, enrolled=enrolled)
+    """Measure linkability from the number of nontargets [t] that score at least as high as each test's own speaker."""
+    b = checked_counts(above, enrolled=enrolled)
     speakers, owner = np.unique(checked_speakers(test_speakers, rows=len(b), of="test"), return_inverse=True)
     chosen = default_sizes(enrolled) if sizes is None else _checked_sizes(sizes, enrolled)
-    rng = np.random.default_rng(0) if rng is None else rng
+    rng = as_rng(rng)
     uniform = None if draws is None else rng.random((_checked_draws(draws), len(b)))
     estimates: list[Estimate] = []
     rates: list[NDArray[np.float64]] = []
@@ -178,71 +200,71 @@ def default_sizes(enrolled: int) -> tuple[int, ...]:
     return (*(size for size in steps if size < enrolled), enrolled)
 
 
-def link_probability(strangers: ArrayLike, *, enrolled: int, sizes: Sequence[int]) -> NDArray[np.float64]:
-    """Return C(n-1-b, N'-1) / C(n-1, N'-1) for each b [t] and each size N' [s], as a table [t, s].
+def link_probability(above: ArrayLike, *, enrolled: int, sizes: Sequence[int]) -> NDArray[np.float64]:
+    """Return C(n-1-b, N-1) / C(n-1, N-1) for each b [t] and each size N [s], as a table [t, s].
 
-    Computed as the product over i < b of (n - N' - i) / (n - 1 - i): no factorials, full precision, zeros stay zero.
+    Computed as the product over i < b of (n - N - i) / (n - 1 - i): no factorials, full precision, zeros stay zero.
 
     >>> link_probability([0, 1, 2], enrolled=3, sizes=(1, 2, 3))
     array([[1. , 1. , 1. ],
            [1. , 0.5, 0. ],
            [1. , 0. , 0. ]])
     """
-    b = checked_counts(strangers, enrolled=enrolled)
+    b = checked_counts(above, enrolled=enrolled)
     i = np.arange(b.max(initial=0), dtype=np.float64)[:, None]
     left = np.maximum(enrolled - np.asarray(sizes, dtype=np.float64)[None, :] - i, 0.0)
     table = np.ones((len(i) + 1, len(sizes)))
     np.cumprod(left / (enrolled - 1 - i), axis=0, out=table[1:])
-    found: NDArray[np.float64] = table[b]
-    return found
+    probability: NDArray[np.float64] = table[b]
+    return probability
 
 
-def exact_curve(strangers: ArrayLike, *, enrolled: int) -> NDArray[np.float64]:
-    """Return the exact linkability for every N' = 1, 2, ..., n at once [n], by Horner's rule over the histogram of b.
+def exact_curve(above: ArrayLike, *, enrolled: int) -> NDArray[np.float64]:
+    """Return the exact linkability for every N = 1, 2, ..., n at once [n], by Horner's rule over the histogram of b.
 
     Shares below 1e-25 are left out.
 
     >>> exact_curve([0, 1, 2], enrolled=3).round(3)
     array([1.   , 0.5  , 0.333])
     """
-    b = checked_counts(strangers, enrolled=enrolled)
+    b = checked_counts(above, enrolled=enrolled)
     share = np.bincount(b) / len(b)
     left = np.arange(enrolled - 1, -1, -1, dtype=np.float64)
     curve = np.zeros(enrolled)
     for i in range(len(share) - 1, -1, -1):
         reach = curve[: _sizes_reached(i, enrolled)]
         if i < enrolled - 1:
-            reach *= left[i : i + len(reach)]  # (n - N' - i) / (n - 1 - i)
+            reach *= left[i : i + len(reach)]  # (n - N - i) / (n - 1 - i)
             reach /= enrolled - 1 - i
         reach += share[i]
     return curve
 
 
 def _sizes_reached(i: int, enrolled: int) -> int:
-    """Count the sizes at which i strangers can all be absent with a probability above NEGLIGIBLE."""
+    """Count the sizes at which i nontargets can all be absent with a probability above NEGLIGIBLE."""
     if i == 0 or i == enrolled - 1:
         return enrolled - i
     return min(enrolled - i, 2 + int(math.log(NEGLIGIBLE) / math.log1p(-i / (enrolled - 1))))
 
 
-def checked_counts(strangers: ArrayLike, *, enrolled: int) -> NDArray[np.int64]:
-    """Return counts [t] of strangers, each within 0..enrolled - 1."""
-    b = np.asarray(strangers)
+def checked_counts(above: ArrayLike, *, enrolled: int) -> NDArray[np.int64]:
+    """Return counts [t] of nontargets, each within 0..enrolled - 1."""
+    b = np.asarray(above)
     if b.ndim != 1 or len(b) == 0:
         raise MetricError(f"linkability needs at least one test; the counts have shape {list(b.shape)}")
     if b.dtype.kind not in "iu":
-        raise MetricError(f"counts of strangers must be whole numbers, not {b.dtype}")
+        raise MetricError(f"counts of nontargets must be whole numbers, not {b.dtype}")
     if b.min() < 0 or b.max() > enrolled - 1:
-        raise MetricError(f"of {enrolled} enrolled, 0..{enrolled - 1} are strangers; found {b.min()}..{b.max()}")
+        raise MetricError(f"of {enrolled} enrolled, 0..{enrolled - 1} are other speakers; got {b.min()}..{b.max()}")
     return b.astype(np.int64, copy=False)
 
 
 def _checked_sizes(sizes: Sequence[int], enrolled: int) -> tuple[int, ...]:
     if len(sizes) == 0:
-        raise MetricError("linkability needs at least one number of enrolled speakers N'")
+        raise MetricError("linkability needs at least one number of enrolled speakers N")
     for size in sizes:
         if size != int(size) or not 1 <= size <= enrolled:
-            raise MetricError(f"N' must be a whole number within 1..{enrolled}, the enrolled speakers; got {size}")
+            raise MetricError(f"N must be a whole number within 1..{enrolled}, the enrolled speakers; got {size}")
     return tuple(int(size) for size in sizes)
 
 
@@ -255,7 +277,7 @@ def _checked_draws(draws: int) -> int:
 def _drawn_links(probability: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Draw the paper's experiment, a random enrolment subset per test and draw: outcomes [draws, t, s].
 
-    A subset of size N' leaves all b strangers out with probability q(N'), which falls with N'; comparing one uniform
-    number with every q(N') has therefore the same law as growing one random subset.
+    A subset of size N leaves all b nontargets out with probability q(N), which falls with N; comparing one uniform
+    number with every q(N) has therefore the same law as growing one random subset.
     """
     return uniform[:, :, None] < probability[None, :, :]

@@ -1,9 +1,9 @@
 """Linkability in a whole population: what the measured ranks say about a town, a country or 10^9 people.
 
-pi_link(N') = E[ (1-p)^(N'-1) ],   p the chance that a random stranger sounds at least as close as the speaker
+pi_link(N) = E[ (1-p)^(N-1) ],   p the chance that a random nontarget sounds at least as close as the speaker
 
 The law of p is fitted to the ranks measured among n enrolled speakers (see ``exceedance``). How far that carries is
-tested on the same data: fitted as if only n/10, n/100, n/1000 people were enrolled, it must foretell the linkability
+tested on the same data: fitted as if only n/10, n/100, n/1000 people were enrolled, it must predict the linkability
 measured among all n. The error of each such check is part of the result.
 Deviations: extends eq. 3-4 of [vauquier2025legal] beyond the data; no paper defines it.
 """
@@ -19,6 +19,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
+from personare.core.seeding import Rng, as_rng
 from personare.metrics.intervals import bootstrap_many
 from personare.metrics.privacy.exceedance import CountBins, Exceedance, fit_exceedance
 from personare.metrics.privacy.linkability import checked_counts, link_probability
@@ -37,8 +38,8 @@ CARD = MetricCard(
     reading="If all these people were enrolled, this is how often the attacker's best guess would be right.",
     caution=(
         "An extrapolation. Do not trust it beyond the checked factor times the enrolled speakers, where fewer than 20 "
-        "tests were beaten by a stranger, or for a population that sounds different (language, channel, age) from the "
-        "enrolled one."
+        "tests were beaten by another speaker, or for a population that sounds different (language, channel, age) from "
+        "the enrolled one."
     ),
     unit="%",
 )
@@ -68,15 +69,15 @@ class Check:
 
 @dataclass(frozen=True, eq=False)
 class PopulationLinkability:
-    """Linkability foretold for populations larger than the data.
+    """Linkability extrapolated to populations larger than the data.
 
     Parameters
     ----------
-    populations : numbers of people N'.
+    populations : numbers of people N.
     estimates : one per population; the interval spans both curves' bootstrap intervals; n counts tested speakers.
-    chance : 1/N'.
-    checks : how well the same method foretold what was measured.
-    beaten : tests that at least one stranger beat; only they tell where the curve ends.
+    chance : 1/N.
+    checks : how well the same method predicted what was measured.
+    beaten : tests that at least one nontarget beat; only they tell where the curve ends.
     model : the fitted curves.
     """
 
@@ -87,6 +88,11 @@ class PopulationLinkability:
     beaten: int
     enrolled: int
     model: Exceedance
+
+    def __str__(self) -> str:
+        rows = zip(self.populations, self.estimates, self.chance, strict=True)
+        lines = [f"linkability among N = {people:,}: {e}, chance {chance:.3g}" for people, e, chance in rows]
+        return "\n".join([*lines, f"supported up to N = {self.trusted_to():,}"])
 
     def trusted_to(self, *, tolerance: float = 0.05) -> int:
         """Give the largest population that the checks support: n times the factor up to which all errors are small."""
@@ -106,26 +112,26 @@ class PopulationLinkability:
 
 
 def population_linkability(
-    strangers: ArrayLike,
+    above: ArrayLike,
     test_speakers: ArrayLike,
     *,
     enrolled: int,
     populations: Sequence[int] = POPULATIONS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> PopulationLinkability:
-    """Foretell linkability in populations from the counts of closer strangers [t] among ``enrolled`` speakers.
+    """Extrapolate linkability to populations from the counts of closer nontargets [t] among ``enrolled`` speakers.
 
     >>> guesses = np.random.default_rng(0).integers(0, 500, 400)
-    >>> foretold = population_linkability(guesses, np.arange(400), enrolled=500, populations=(10**6,), resamples=20)
-    >>> foretold.estimates[0].value < 1e-4
+    >>> extrapolated = population_linkability(guesses, np.arange(400), enrolled=500, populations=(10**6,), resamples=20)
+    >>> extrapolated.estimates[0].value < 1e-4
     True
     """
-    b = checked_counts(strangers, enrolled=enrolled)
+    b = checked_counts(above, enrolled=enrolled)
     speakers, owner = np.unique(checked_speakers(test_speakers, rows=len(b), of="test"), return_inverse=True)
     _check(b, enrolled, populations)
-    rng = np.random.default_rng(0) if rng is None else rng
+    rng = as_rng(rng)
     bins = CountBins.of(enrolled)
     table = np.zeros((len(speakers), len(bins.edges)))  # tests per speaker and bin
     np.add.at(table, (owner, bins.place(b)), 1.0)
@@ -135,10 +141,10 @@ def population_linkability(
         fits = [fit_exceedance(bins, counts, start=model) for counts in drawn @ table]
         return np.array([[c.linkability(n) for c in (f.bell, f.skewed) for n in populations] for f in fits])
 
-    found = bootstrap_many(both, speakers=len(speakers), rng=rng, resamples=resamples, level=level)
+    intervals = bootstrap_many(both, speakers=len(speakers), rng=rng, resamples=resamples, level=level)
     half = len(populations)
     estimates = tuple(
-        _spanned(model.linkability(people), found[i], found[half + i]) for i, people in enumerate(populations)
+        _spanned(model.linkability(people), intervals[i], intervals[half + i]) for i, people in enumerate(populations)
     )
     chance = tuple(1 / people for people in populations)
     checks = _checks(b, enrolled, rng)
@@ -152,7 +158,7 @@ def _spanned(value: float, one: Estimate, two: Estimate) -> Estimate:
 
 
 def _checks(b: NDArray[np.int64], enrolled: int, rng: np.random.Generator) -> tuple[Check, ...]:
-    """Fit on every smaller enrolment that is large enough, foretell the whole, compare with what was measured."""
+    """Fit on every smaller enrolment that is large enough, predict the whole, compare with what was measured."""
     measured = float(link_probability(b, enrolled=enrolled, sizes=(enrolled,)).mean())
     checks = []
     for factor in FACTORS:
@@ -172,7 +178,7 @@ def _check(b: NDArray[np.int64], enrolled: int, populations: Sequence[int]) -> N
         raise MetricError(f"a forecast needs at least {FEWEST_ENROLLED} enrolled speakers, not {enrolled}")
     if not (b > 0).any():
         raise MetricError(
-            f"no test was beaten by any of {enrolled - 1} strangers, so nothing tells where that would end; enrol more"
+            f"no test was beaten by any of {enrolled - 1} other speakers, so nothing tells where that ends; enrol more"
         )
     if not populations or any(people < 1 for people in populations):
         raise MetricError(f"populations must be whole numbers of people; got {list(populations)}")

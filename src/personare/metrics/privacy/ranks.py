@@ -6,8 +6,8 @@ mean rank of s = (1/L) sum_l r_s^l                                              
 Reported over speakers: the median (p50) and the first percentile (p1), the speech k-anonymity factor: 99 % of the
 speakers hide among at least so many. Guessing gives (N+1)/2 on average. *Linkability* compares anonymized references
 with anonymized utterances, *singling out* anonymized references with original utterances: same arithmetic.
-Deviations: in one test l all speakers meet the same reference utterances, drawn anew for every l. A stranger with the
-same score counts as indistinguishable, hence before the speaker: rank 1 + #{ strangers >= speaker }.
+Deviations: in one test l all speakers meet the same reference utterances, drawn anew for every l. A nontarget with
+the same score counts as indistinguishable, hence before the speaker: rank 1 + #{ nontargets >= target }.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
+from personare.core.seeding import Rng, as_rng
 from personare.metrics.intervals import bootstrap_many
-from personare.metrics.privacy.strangers import stranger_counts
+from personare.metrics.privacy.nontargets_above import nontargets_above
 from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, same_dimension
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ class RankTest:
     random_p50: float
     random_p1: float
 
+    def __str__(self) -> str:
+        p50 = f"median rank among N = {len(self.speakers)}: {self.p50}, chance {self.random_p50:.5g}"
+        return f"{p50}\nfirst percentile (speech k-anonymity factor): {self.p1}, chance {self.random_p1:.5g}"
+
     @property
     def k_anonymity(self) -> Estimate:
         """The speech k-anonymity factor: the first percentile of the mean rank."""
@@ -96,29 +101,29 @@ def rank_test(
     *,
     variant: Variant,
     tests: int = PAPER_TESTS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> RankTest:
     """Run ``tests`` identification tests per speaker with utterances [t, d] against reference utterances [r, d].
 
     Both sets hold one or more utterances of each of the same N speakers.
 
-    >>> found = rank_test(np.eye(3), list("abc"), np.eye(3), list("abc"), variant="linkability", tests=2)
-    >>> found.mean_ranks, found.random_p50
+    >>> ranks = rank_test(np.eye(3), list("abc"), np.eye(3), list("abc"), variant="linkability", tests=2)
+    >>> ranks.mean_ranks, ranks.random_p50
     (array([1., 1., 1.]), 2.0)
     """
     test = checked_vectors(test_vectors, of="test")
     reference = checked_vectors(reference_vectors, of="reference")
     same_dimension(test, reference, names=("test", "reference"))
-    heard = checked_speakers(test_speakers, rows=len(test), of="test")
+    tested = checked_speakers(test_speakers, rows=len(test), of="test")
     known = checked_speakers(reference_speakers, rows=len(reference), of="reference")
     speakers = np.unique(known)
-    _check(heard, speakers, tests)
-    rng = np.random.default_rng(0) if rng is None else rng
+    _check(tested, speakers, tests)
+    rng = as_rng(rng)
     total = np.zeros(len(speakers))
     for _ in range(tests):
-        mine, theirs = _one_each(heard, rng), _one_each(known, rng)
-        total += 1.0 + stranger_counts(test[mine], speakers, reference[theirs], speakers)
+        mine, theirs = _one_each(tested, rng), _one_each(known, rng)
+        total += 1.0 + nontargets_above(test[mine], speakers, reference[theirs], speakers)
     mean_ranks = total / tests
     p50, p1 = _percentiles(mean_ranks, rng, level)
     middle = (len(speakers) + 1) / 2
@@ -161,11 +166,11 @@ def _percentiles(mean_ranks: NDArray[np.float64], rng: np.random.Generator, leve
     return bootstrap_many(both, speakers=n, rng=rng, level=level)
 
 
-def _check(heard: NDArray[np.generic], speakers: NDArray[np.generic], tests: int) -> None:
+def _check(tested: NDArray[np.generic], speakers: NDArray[np.generic], tests: int) -> None:
     if tests < 1:
         raise MetricError(f"the rank test needs at least 1 test per speaker (the paper: {PAPER_TESTS}), not {tests}")
-    if (heard.dtype.kind == "U") != (speakers.dtype.kind == "U"):
+    if (tested.dtype.kind == "U") != (speakers.dtype.kind == "U"):
         raise MetricError("test and reference speakers must both be text or both be whole numbers")
-    odd = np.setxor1d(heard, speakers)
+    odd = np.setxor1d(tested, speakers)
     if len(odd):
         raise MetricError(f"{len(odd)} speakers are in one set only (first: '{odd[0]}'); the rank test needs both")

@@ -4,8 +4,9 @@ A redraw of the speakers only changes how often each trial counts, never the ord
 sorted once, trials are counted per level and speaker, and each redraw is a product of these counts with how often each
 speaker was drawn. The result is exact: the same as copying the trials of each drawn speaker and starting afresh.
 
-A trial belongs to one speaker, usually the enrolled one. The other voice of a nontarget trial is not redrawn; where few
-test speakers meet many enrolled ones, true doubt is somewhat larger than these intervals say.
+A trial belongs to one speaker, the tested one: the same unit as of linkability and Singling Out. The other voice of a
+nontarget trial is not redrawn; where few enrolled speakers meet many tested ones, true doubt is somewhat larger than
+these intervals say. A score file may not tell who is tested; then the caller says which speakers were redrawn instead.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CELLS_AT_ONCE = 4_000_000
+TRIAL_GROUPS = 500
 LevelStatistic = Callable[[Any, Any], float]
-"""A number made of the target and nontarget weight of each level, lowest scores first, which PAV does not change."""
+"""A number computed from the target and nontarget weight of each level, lowest first, which PAV does not change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +71,17 @@ def speaker_numbers(
     return number[:targets], number[targets:], len(known)
 
 
+def trial_groups(
+    targets: ArrayLike, nontargets: ArrayLike, *, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Deal trials without speakers into at most 500 random groups that are redrawn instead: millions stay quick."""
+    sizes = len(checked(targets, "target")), len(checked(nontargets, "nontarget"))
+    mine, others = (rng.permutation(np.arange(size) % min(TRIAL_GROUPS, sum(sizes))) for size in sizes)
+    return mine, others
+
+
 class BySpeaker(TypedDict):
-    """What every interval over speakers asks for: one speaker id per trial, chance, how many redraws, how sure."""
+    """What every interval asks for: the tested speaker of each trial, chance, how many redraws, how sure."""
 
     target_speakers: ArrayLike
     nontarget_speakers: ArrayLike
@@ -122,11 +133,11 @@ def level_values(counts: SpeakerLevels, statistics: Sequence[LevelStatistic]) ->
 def _evaluated(counts: SpeakerLevels, statistics: Sequence[LevelStatistic], drawn: Floats) -> Floats:
     t = np.ascontiguousarray((counts.targets @ drawn.T).T)
     n = np.ascontiguousarray((counts.nontargets @ drawn.T).T)
-    found = np.full((len(drawn), len(statistics)), math.nan)
+    values = np.full((len(drawn), len(statistics)), math.nan)
     for row in np.flatnonzero(t.any(axis=1) & n.any(axis=1)):
         blocks = pav_counts(t[row], n[row])  # once for all of them: PAV of PAV blocks changes nothing
-        found[row] = [statistic(*blocks) for statistic in statistics]
-    return found
+        values[row] = [statistic(*blocks) for statistic in statistics]
+    return values
 
 
 def _counted(level: NDArray[np.intp], speaker: NDArray[np.intp], shape: tuple[int, int]) -> Any:

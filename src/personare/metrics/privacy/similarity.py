@@ -29,8 +29,10 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
+from personare.core.vectors import unit_rows
 from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many
 from personare.metrics.privacy.calibration import oracle_llrs
+from personare.metrics.privacy.vectors import checked_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -154,17 +156,17 @@ def g_vd(aa: SimilarityMatrix, oo: SimilarityMatrix) -> float:
 
 
 def similarity_estimates(
-    found: VoiceSimilarity, *, rng: np.random.Generator, resamples: int = RESAMPLES, level: float = LEVEL
+    matrices: VoiceSimilarity, *, rng: np.random.Generator, resamples: int = RESAMPLES, level: float = LEVEL
 ) -> tuple[Estimate, Estimate]:
     """Estimate DeID and G_VD with intervals over redrawn speakers; n = speakers."""
-    _positive(diagonal_dominance(found.oo), "M_oo")
-    oo, oa, aa = _dominance(found.oo), _dominance(found.oa), _dominance(found.aa)
+    _positive(diagonal_dominance(matrices.oo), "M_oo")
+    oo, oa, aa = _dominance(matrices.oo), _dominance(matrices.oa), _dominance(matrices.aa)
 
     def values(drawn: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.stack([1 - oa(drawn) / oo(drawn), 10 * np.log10(aa(drawn) / oo(drawn))], axis=1)
 
-    speakers = len(found.oo.speakers)
+    speakers = len(matrices.oo.speakers)
     pair = bootstrap_many(values, speakers=speakers, rng=rng, resamples=resamples, level=level)
     return pair[0], pair[1]
 
@@ -207,13 +209,10 @@ def _pair_means(table: Any, i: Any, j: Any, used: Any, n: int, *, divide_by_all:
 
 
 def _unit(vectors: ArrayLike, utterances: int) -> Floats:
-    array = np.asarray(vectors, dtype=np.float64)
-    if array.ndim != 2 or len(array) != utterances:
+    array = checked_vectors(vectors, of="speaker")
+    if len(array) != utterances:
         raise MetricError(f"speaker vectors must be [{utterances} utterances, dimensions], not {list(array.shape)}")
-    length = np.linalg.norm(array, axis=1, keepdims=True)
-    if not np.isfinite(length).all() or not length.all():
-        raise MetricError("speaker vectors must be finite and none of them zero")
-    return np.asarray(array / length)
+    return unit_rows(array)
 
 
 def _positive(dominance: float, name: str) -> float:

@@ -1,4 +1,4 @@
-"""Singling Out: how often an attacker's description of a voice fits exactly one person in the crowd, whoever it is.
+"""Singling Out: how often an attacker's description of a voice fits exactly one person in the gallery, whoever it is.
 
 p(x) = 1{ s(x, enroll) > s_thresh },   pi_sing = Pr{ p is true for exactly one of N people }
                                                                                          [vauquier2025legal, eq. 1-2]
@@ -8,9 +8,9 @@ calibrate: s_thresh lies midway between the r-th and (r+1)-th highest calibratio
 enrolled speaker has K < 10 conversations (footnote 4). Five draws choose the people anew. The paper's chance level is
 exp(-1); that of this very protocol is lower and is given beside it.
 Deviations: conversations are formed once; each draw redraws the people (one order for all predicates, so that smaller
-crowds are part of larger ones) and which conversation is tested in which fold. "A speaker" with K < 10 in footnote 4 is
-read as the enrolled speaker for the threshold; others with fewer conversations meet their tests again in later folds.
-The interval treats the enrolled speakers as a sample and the crowd as given.
+galleries are part of larger ones) and which conversation is tested in which fold. "A speaker" with K < 10 in footnote 4
+is read as the enrolled speaker for the threshold; others with fewer conversations meet their tests again later.
+The interval treats the enrolled speakers as a sample and the gallery as given.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
-from personare.metrics.privacy.crowd import Crowd, Draw, crowd_of, isolation_in_crowds
+from personare.core.seeding import Rng, as_rng
+from personare.metrics.privacy.gallery import Gallery, GalleryDraw, gallery_of, isolation_in_galleries
 from personare.metrics.privacy.linkability import default_sizes
 from personare.metrics.privacy.singling_chance import TRIVIAL, chance_of_isolation
-from personare.metrics.privacy.speaker_means import rates_over_speakers
+from personare.metrics.privacy.speaker_rates import rates_over_speakers
 from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, same_dimension, target_columns
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ PAPER_ENROLMENT = 30
 
 @dataclass(frozen=True, eq=False)
 class SinglingOut:
-    """Singling Out for each size of the crowd, and whose voice isolates.
+    """Singling Out for each size of the gallery, and whose voice isolates.
 
     Parameters
     ----------
@@ -68,12 +69,21 @@ class SinglingOut:
     speakers: NDArray[np.generic]
     isolated: NDArray[np.bool_]
 
+    @property
+    def estimate(self) -> Estimate:
+        """Singling Out at the largest N."""
+        return self.estimates[-1]
+
+    def __str__(self) -> str:
+        rows = zip(self.sizes, self.estimates, self.chance, strict=True)
+        return "\n".join(f"singled out among N = {size}: {e}, chance {chance:.3g}" for size, e, chance in rows)
+
     def risk(self, size: int | None = None) -> NDArray[np.float64]:
         """Return the isolation rate of each enrolled speaker's voice at N = ``size`` (default: the largest) [k]."""
-        wanted = self.sizes[-1] if size is None else size
-        if wanted not in self.sizes:
-            raise MetricError(f"N = {wanted} was not measured; known: {', '.join(map(str, self.sizes))}")
-        rates: NDArray[np.float64] = self.isolated[:, self.sizes.index(wanted)].mean(axis=(1, 2))
+        people = self.sizes[-1] if size is None else size
+        if people not in self.sizes:
+            raise MetricError(f"N = {people} was not measured; known: {', '.join(map(str, self.sizes))}")
+        rates: NDArray[np.float64] = self.isolated[:, self.sizes.index(people)].mean(axis=(1, 2))
         return rates
 
     def findings(self, **conditions: str | int | float) -> list[Finding]:
@@ -91,27 +101,27 @@ def singling_out(
     sizes: Sequence[int] | None = None,
     draws: int = PAPER_DRAWS,
     folds: int = PAPER_FOLDS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> SinglingOut:
-    """Measure Singling Out of enrolled voices [k, d] in crowds of speakers with several conversations [c, d] each.
+    """Measure Singling Out of enrolled voices [k, d] in galleries of speakers with several conversations [c, d] each.
 
     Parameters
     ----------
     enroll_vectors, enroll_speakers : one row per enrolled speaker, each of whom is also a test speaker.
     test_vectors, test_speakers : one row per conversation, at least two per speaker; the first ``folds`` are used.
     sizes : numbers of test speakers N; default 20, 50, 100, ... and all.
-    rng : chance for the draws and the bootstrap over enrolled speakers; a fixed stream when left out.
+    rng : a seed or a generator, for the draws and the bootstrap over enrolled speakers.
 
     >>> voices = np.eye(4).repeat(3, axis=0)  # four people, three conversations each, all alike
-    >>> found = singling_out(np.eye(4), list("abcd"), voices, list("aaabbbcccddd"), sizes=(2, 4))
-    >>> found.isolated.shape, [estimate.value for estimate in found.estimates]
+    >>> measured = singling_out(np.eye(4), list("abcd"), voices, list("aaabbbcccddd"), sizes=(2, 4))
+    >>> measured.isolated.shape, [estimate.value for estimate in measured.estimates]
     ((4, 2, 5, 3), [1.0, 1.0])
     """
-    people, crowd, names = _checked(enroll_vectors, enroll_speakers, test_vectors, test_speakers, folds)
-    own = target_columns(names, crowd.speakers)
-    rank = crowd.conversations[own] - 1
-    return _measured(people, crowd, names, own, rank, sizes, draws, rng, level)
+    enroll, gallery, names = _checked(enroll_vectors, enroll_speakers, test_vectors, test_speakers, folds)
+    own = target_columns(names, gallery.speakers)
+    rank = gallery.conversations[own] - 1
+    return _measured(enroll, gallery, names, own, rank, sizes, draws, rng, level)
 
 
 def singling_out_control(
@@ -123,70 +133,70 @@ def singling_out_control(
     sizes: Sequence[int] | None = None,
     draws: int = PAPER_DRAWS,
     folds: int = PAPER_FOLDS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = 0,
     level: float = 0.95,
 ) -> SinglingOut:
-    """Measure the same with every enrolled speaker taken out of the crowd: what the attack does to people not in it.
+    """Measure the same with every enrolled speaker taken out of the gallery: what the attack does to people not in it.
 
-    A rate as high as ``singling_out``'s means that the voices isolate no better than strangers' voices would.
+    A rate as high as ``singling_out``'s means that the voices isolate no better than those of people outside would.
     """
     there = ~np.isin(np.asarray(test_speakers), np.asarray(enroll_speakers))
     if not there.any():
         raise MetricError("the control needs test speakers who are not enrolled; enrol only some of them")
     rest = np.asarray(test_vectors)[there], np.asarray(test_speakers)[there]
-    people, crowd, names = _checked(enroll_vectors, enroll_speakers, *rest, folds)
-    rank = np.full(len(names), int(np.median(crowd.conversations)) - 1)
-    fewest = int(rank[0]) // int(crowd.conversations.min() - 1) + 1
+    enroll, gallery, names = _checked(enroll_vectors, enroll_speakers, *rest, folds)
+    rank = np.full(len(names), int(np.median(gallery.conversations)) - 1)
+    fewest = int(rank[0]) // int(gallery.conversations.min() - 1) + 1
     if sizes is not None and any(size < fewest for size in sizes):
-        raise MetricError(f"the control needs crowds of at least {fewest} people here; got {min(sizes)}")
-    return _measured(people, crowd, names, None, rank, sizes, draws, rng, level)
+        raise MetricError(f"the control needs galleries of at least {fewest} people here; got {min(sizes)}")
+    return _measured(enroll, gallery, names, None, rank, sizes, draws, rng, level)
 
 
 def _checked(
     enroll_vectors: ArrayLike, enroll_speakers: ArrayLike, test_vectors: ArrayLike, test_speakers: ArrayLike, folds: int
-) -> tuple[NDArray[np.floating], Crowd, NDArray[np.generic]]:
-    people = checked_vectors(enroll_vectors, of="enrolment")
+) -> tuple[NDArray[np.floating], Gallery, NDArray[np.generic]]:
+    enroll = checked_vectors(enroll_vectors, of="enrolment")
     test = checked_vectors(test_vectors, of="test")
-    same_dimension(people, test, names=("enrolment", "test"))
-    names = checked_speakers(enroll_speakers, rows=len(people), of="enrolment")
+    same_dimension(enroll, test, names=("enrolment", "test"))
+    names = checked_speakers(enroll_speakers, rows=len(enroll), of="enrolment")
     if len(np.unique(names)) != len(names):
         raise MetricError("an enrolment speaker repeats; give one vector each")
     if folds < 2:
         raise MetricError(f"Singling Out needs at least 2 folds (the paper: {PAPER_FOLDS}), not {folds}")
-    crowd = crowd_of(test, checked_speakers(test_speakers, rows=len(test), of="test"), most=folds)
-    return people, crowd, names
+    gallery = gallery_of(test, checked_speakers(test_speakers, rows=len(test), of="test"), most=folds)
+    return enroll, gallery, names
 
 
 def _measured(
-    people: NDArray[np.floating],
-    crowd: Crowd,
+    enroll: NDArray[np.floating],
+    gallery: Gallery,
     names: NDArray[np.generic],
     own: NDArray[np.intp] | None,
     rank: NDArray[np.intp],
     sizes: Sequence[int] | None,
     draws: int,
-    rng: np.random.Generator | None,
+    rng: Rng,
     level: float,
 ) -> SinglingOut:
     if draws < 1:
         raise MetricError(f"draws must be at least 1 (the paper: {PAPER_DRAWS}), not {draws}")
-    n = len(crowd.speakers)
+    n = len(gallery.speakers)
     chosen = default_sizes(n) if sizes is None else tuple(int(size) for size in sizes)
     if not chosen or any(not 2 <= size <= n for size in chosen):
         raise MetricError(f"N must lie within 2..{n}, the test speakers; got {', '.join(map(str, chosen)) or 'none'}")
-    rng = np.random.default_rng(0) if rng is None else rng
-    drawn = [Draw.of(crowd, rng) for _ in range(draws)]
-    isolated = isolation_in_crowds(people, crowd, drawn, own=own, rank=rank, sizes=chosen)
+    rng = as_rng(rng)
+    drawn = [GalleryDraw.of(gallery, rng) for _ in range(draws)]
+    isolated = isolation_in_galleries(enroll, gallery, drawn, own=own, rank=rank, sizes=chosen)
     runs = isolated.reshape(len(names), len(chosen), -1).swapaxes(1, 2).reshape(-1, len(chosen))
     owner = np.repeat(np.arange(len(names)), len(runs) // len(names))
     estimates = rates_over_speakers(runs.astype(np.float64), owner, rng=rng, level=level)
-    chance = tuple(_chance(crowd, rank, size) for size in chosen)
+    chance = tuple(_chance(gallery, rank, size) for size in chosen)
     return SinglingOut(chosen, tuple(estimates), chance, names, isolated)
 
 
-def _chance(crowd: Crowd, rank: NDArray[np.intp], size: int) -> float:
+def _chance(gallery: Gallery, rank: NDArray[np.intp], size: int) -> float:
     """Average the protocol's chance over the enrolled speakers' ranks, with calibration scores for this size."""
-    calibration = max(int(rank.max()) + 1, round(size * float(crowd.conversations.mean() - 1)))
+    calibration = max(int(rank.max()) + 1, round(size * float(gallery.conversations.mean() - 1)))
     ranks, counts = np.unique(rank, return_counts=True)
     each = [chance_of_isolation(size, calibration=calibration, rank=int(r)) for r in ranks]
     return float(np.dot(each, counts) / counts.sum())

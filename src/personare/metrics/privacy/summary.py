@@ -17,7 +17,7 @@ from personare.metrics.privacy import cllr as cllr_file
 from personare.metrics.privacy import detection, zebra
 from personare.metrics.privacy import dsys as dsys_file
 from personare.metrics.privacy import eer as eer_file
-from personare.metrics.privacy.chance import chance_levels
+from personare.metrics.privacy.chance import Identities, chance_of_split
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
 from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, level_values, speaker_levels
@@ -49,46 +49,55 @@ class ScoreSummary:
 def score_values(targets: ArrayLike, nontargets: ArrayLike) -> dict[str, float]:
     """Compute EER (ROCCH), min Cllr, D_ECE, log10(l), Cllr and the calibration loss from one sort, without intervals.
 
-    >>> found = score_values([2.0, 3.0], [-1.0, 0.0])
-    >>> found["eer"], found["min_cllr"], round(found["d_ece"], 4)
+    >>> values = score_values([2.0, 3.0], [-1.0, 0.0])
+    >>> values["eer"], values["min_cllr"], round(values["d_ece"], 4)
     (0.0, 0.0, 0.7213)
     """
     levels = levels_of(targets, nontargets)
     blocks = pav_counts(levels.targets, levels.nontargets)
-    found = {name: statistic(*blocks) for name, statistic in RANK_METRICS.items()}
-    found["cllr"] = cllr_file.cllr(targets, nontargets)
-    found["calibration_loss"] = found["cllr"] - found["min_cllr"]
-    return found
+    values = {name: statistic(*blocks) for name, statistic in RANK_METRICS.items()}
+    values["cllr"] = cllr_file.cllr(targets, nontargets)
+    values["calibration_loss"] = values["cllr"] - values["min_cllr"]
+    return values
 
 
 def score_summary(
-    targets: ArrayLike, nontargets: ArrayLike, *, dcf_prior: float, **how: Unpack[BySpeaker]
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    dcf_prior: float,
+    identities: Identities | None = None,
+    **how: Unpack[BySpeaker],
 ) -> ScoreSummary:
     """Compute every score metric with its interval over redrawn speakers and its chance level for these trials.
 
-    ``dcf_prior`` is the prior of a target that min DCF is computed for, with equal costs.
+    Parameters
+    ----------
+    dcf_prior : the prior of a target that min DCF is computed for, with equal costs.
+    identities : who was compared with whom, for the chance level; without, it shuffles labels.
     """
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
     conditions = {"targets": len(t), "nontargets": len(n)}
     before, dcf = _statistics(dcf_prior, 0.0), {**conditions, "prior": dcf_prior, "cost_miss": 1, "cost_false_alarm": 1}
-    chances = dict(zip(before, chance_levels(t, n, [*before.values()], rng=how["rng"]), strict=True))
-    found = _joint(t, n, _statistics(dcf_prior, chances["dsys"]), **how)
+    levels = chance_of_split(t, n, [*before.values()], identities=identities, rng=how["rng"])
+    chances = dict(zip(before, levels, strict=True))
+    estimates = _joint(t, n, _statistics(dcf_prior, chances["dsys"]), **how)
     findings = [
-        Finding(eer_file.CARD, eer_file.never_certain(found["eer"]), conditions, chance=chances["eer"]),
+        Finding(eer_file.CARD, eer_file.never_certain(estimates["eer"]), conditions, chance=chances["eer"]),
         Finding(eer_file.KALDI_CARD, eer_file.kaldi_eer_estimate(t, n, **how), conditions),
-        Finding(cllr_file.CARD, found["cllr"], conditions),
-        Finding(cllr_file.MIN_CARD, found["min_cllr"], conditions, chance=chances["min_cllr"]),
-        Finding(cllr_file.LOSS_CARD, found["calibration_loss"], conditions),
-        Finding(detection.CARD, found["min_dcf"], dcf),
-        Finding(zebra.CARD, found["d_ece"], conditions, chance=chances["d_ece"]),
-        Finding(zebra.WORST_CARD, found["log10_l"], conditions, chance=chances["log10_l"]),
-        Finding(dsys_file.CARD, found["dsys"], conditions),
+        Finding(cllr_file.CARD, estimates["cllr"], conditions),
+        Finding(cllr_file.MIN_CARD, estimates["min_cllr"], conditions, chance=chances["min_cllr"]),
+        Finding(cllr_file.LOSS_CARD, estimates["calibration_loss"], conditions),
+        Finding(detection.CARD, estimates["min_dcf"], dcf),
+        Finding(zebra.CARD, estimates["d_ece"], conditions, chance=chances["d_ece"]),
+        Finding(zebra.WORST_CARD, estimates["log10_l"], conditions, chance=chances["log10_l"]),
+        Finding(dsys_file.CARD, estimates["dsys"], conditions),
     ]
     if len(t) >= dsys_file.FEWEST_TARGETS and min(t.min(), n.min()) < max(t.max(), n.max()):
         estimate = dsys_file.dsys_reference_estimate(t, n, **how)
         findings.append(Finding(dsys_file.REFERENCE_CARD, estimate, conditions))
     limit = zebra.log10_l_maximum(len(t), len(n))
-    return ScoreSummary(tuple(findings), zebra.tag(found["log10_l"].value), limit, len(t), len(n))
+    return ScoreSummary(tuple(findings), zebra.tag(estimates["log10_l"].value), limit, len(t), len(n))
 
 
 def _statistics(dcf_prior: float, dsys_chance: float) -> dict[str, LevelStatistic]:

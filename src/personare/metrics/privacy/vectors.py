@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core.errors import MetricError
+from personare.core.vectors import ROWS_AT_ONCE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-ROWS_AT_ONCE = 512  # small enough to stay in the processor's cache
 
 
 def checked_vectors(vectors: ArrayLike, *, of: str) -> NDArray[np.floating]:
@@ -79,23 +78,5 @@ def target_columns(test_speakers: NDArray[np.generic], enroll_speakers: NDArray[
     if absent.any():
         first = test_speakers[int(absent.argmax())]
         raise MetricError(f"{absent.sum()} tests have a speaker who is not enrolled (first: '{first}'); leave them out")
-    found: NDArray[np.intp] = order[place]
-    return found
-
-
-def unit_rows(vectors: NDArray[np.floating], *, dtype: type[np.floating]) -> NDArray[np.floating]:
-    """Scale each row to length 1, so that a matrix product gives cosines; computed in double precision.
-
-    Double precision rows are first divided by their largest entry: 1e-200 and 1e200 would not survive the square.
-
-    >>> unit_rows(np.array([[3e200, 4e200]]), dtype=np.float64)
-    array([[0.6, 0.8]])
-    """
-    unit = np.empty(vectors.shape, dtype=dtype)
-    for start in range(0, len(vectors), ROWS_AT_ONCE):
-        wide = vectors[start : start + ROWS_AT_ONCE].astype(np.float64)
-        if vectors.dtype.itemsize > 4:
-            wide /= np.abs(wide).max(axis=1, keepdims=True)
-        wide /= np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]
-        unit[start : start + ROWS_AT_ONCE] = wide
-    return unit
+    columns: NDArray[np.intp] = order[place]
+    return columns

@@ -22,7 +22,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.privacy.cllr import doubt_bits
+from personare.metrics.privacy.cllr import softplus_bits
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts, pav_starts
 from personare.metrics.privacy.redraws import BySpeaker, level_estimate
@@ -100,8 +100,8 @@ def z_of(top: Floats, bottom: Floats) -> Floats:
     # Near 1 the formula is 0/0; its series is sum_k (-1)^(k+1) d^k / (2 (k + 2)).
     small = np.where(np.abs(d) < 0.01, d, 0.0)
     series = sum((-1) ** (k + 1) * small**k / (2 * (k + 2)) for k in range(1, 10))
-    found: Floats = np.where(np.abs(d) < 0.01, series, np.where(np.isinf(ratio), 0.25, plain))
-    return found
+    z: Floats = np.where(np.abs(d) < 0.01, series, np.where(np.isinf(ratio), 0.25, plain))
+    return z
 
 
 def log10_l(targets: ArrayLike, nontargets: ArrayLike) -> float:
@@ -185,13 +185,13 @@ def ece_curve(targets: ArrayLike, nontargets: ArrayLike, *, priors: ArrayLike) -
 
 
 def _profile(t_llr: Floats, t_share: Floats, n_llr: Floats, n_share: Floats, priors: Floats) -> Floats:
-    found = np.zeros(len(priors))
+    bits = np.zeros(len(priors))
     for i in np.flatnonzero((priors > 0) & (priors < 1)):
         pi = priors[i]
         log_odds = math.log(pi / (1 - pi))
-        t_bits, n_bits = doubt_bits(-t_llr - log_odds), doubt_bits(n_llr + log_odds)
-        found[i] = pi * (t_share * t_bits).sum() + (1 - pi) * (n_share * n_bits).sum()
-    return found
+        t_bits, n_bits = softplus_bits(-t_llr - log_odds), softplus_bits(n_llr + log_odds)
+        bits[i] = pi * (t_share * t_bits).sum() + (1 - pi) * (n_share * n_bits).sum()
+    return bits
 
 
 def _checked_priors(priors: ArrayLike) -> Floats:

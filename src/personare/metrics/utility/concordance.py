@@ -1,4 +1,4 @@
-"""Concordance (CCC): do values heard before and after anonymization agree, in order and in size?
+"""Concordance (CCC): do values measured before and after anonymization agree, in order and in size?
 
 CCC = 2 cov(x, y) / (var(x) + var(y) + (mean(x) - mean(y))^2)                                      [lin1989concordance]
 
@@ -87,5 +87,5 @@ def _of_moments(sums: Floats) -> Floats:
     mx, my = x / n, y / n
     spread = xx / n - mx**2 + yy / n - my**2 + (mx - my) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(spread > 0, 2 * (xy / n - mx * my) / spread, np.nan)
-    return np.clip(found, -1.0, 1.0)
+        concordance: Floats = np.where(spread > 0, 2 * (xy / n - mx * my) / spread, np.nan)
+    return np.clip(concordance, -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Does the melody of speech survive? Correlation of the pitch (F0) before and after anonymization.
+"""Does intonation survive? Correlation of the pitch (F0) before and after anonymization.
 
 f0_spearman        Spearman's rank correlation over frames voiced in both; "up" and "down" count, not how far.
                    The "F0 SCC" of USC's table 1.                                    [turavecino2025usc, sec. 3.2]
@@ -37,7 +37,7 @@ CARD = MetricCard(
     bounds=(-1.0, 1.0),
     chance=0.0,
     cite="turavecino2025usc, table 1",
-    reading="1: the pitch rises and falls as before; 0: the melody is gone",
+    reading="1: the pitch rises and falls as before; 0: the intonation is gone",
     caution="only frames voiced in both count: check how many are left",
 )
 PEARSON_CARD = MetricCard(
@@ -109,9 +109,9 @@ def lag_of(a: Floats, b: Floats) -> int:
     """Find by how many frames ``b`` must move to have the largest cross-correlation with ``a`` (first if several)."""
     size = 1 << (2 * len(a) - 1).bit_length()
     circular = np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size).conj(), size)
-    found = np.concatenate([circular[size - len(a) + 1 :], circular[: len(a)]])
+    correlation = np.concatenate([circular[size - len(a) + 1 :], circular[: len(a)]])
     # FFT noise must not decide between equal peaks: the first within rounding wins.
-    best = np.flatnonzero(found >= found.max() - 1e-9 * max(1.0, float(np.abs(found).max())))[0]
+    best = np.flatnonzero(correlation >= correlation.max() - 1e-9 * max(1.0, float(np.abs(correlation).max())))[0]
     return int(best) - (len(a) - 1)
 
 

@@ -34,14 +34,14 @@ CARD = MetricCard(
 )
 
 
-def uar(truth: ArrayLike, heard: ArrayLike) -> float:
+def uar(truth: ArrayLike, predicted: ArrayLike) -> float:
     """Compute the mean recall over the classes that occur in ``truth``.
 
     >>> uar(["sad", "sad", "happy"], ["sad", "happy", "happy"])
     0.75
     """
     return float(
-        _mean_recall(*(table.sum(axis=0)[None] for table in _tables(truth, heard, np.zeros(np.size(truth)))))[0]
+        _mean_recall(*(table.sum(axis=0)[None] for table in _tables(truth, predicted, np.zeros(np.size(truth)))))[0]
     )
 
 
@@ -52,7 +52,7 @@ def uar_chance(truth: ArrayLike) -> float:
 
 def uar_estimate(
     truth: ArrayLike,
-    heard: ArrayLike,
+    predicted: ArrayLike,
     *,
     speakers: ArrayLike,
     rng: np.random.Generator,
@@ -60,7 +60,7 @@ def uar_estimate(
     level: float = LEVEL,
 ) -> Estimate:
     """Compute UAR with an interval over redrawn speakers, one id per utterance; n = speakers."""
-    hits, totals = _tables(truth, heard, speakers)
+    hits, totals = _tables(truth, predicted, speakers)
     return speaker_bootstrap(
         lambda drawn: _mean_recall(drawn @ hits, drawn @ totals),
         speakers=len(hits),
@@ -70,18 +70,18 @@ def uar_estimate(
     )
 
 
-def _tables(truth: ArrayLike, heard: ArrayLike, speakers: ArrayLike) -> tuple[Floats, Floats]:
+def _tables(truth: ArrayLike, predicted: ArrayLike, speakers: ArrayLike) -> tuple[Floats, Floats]:
     """Count recognized and all utterances of each speaker and class, [speakers, classes] each."""
-    true, said, ids = np.asarray(truth), np.asarray(heard), np.asarray(speakers)
+    true, guess, ids = np.asarray(truth), np.asarray(predicted), np.asarray(speakers)
     if true.ndim != 1 or not len(true):
         raise MetricError("average recall needs at least one utterance with a true class")
-    if not true.shape == said.shape == ids.shape:
-        raise MetricError(f"{len(true)} true classes do not fit {said.size} heard ones and {ids.size} speakers")
+    if not true.shape == guess.shape == ids.shape:
+        raise MetricError(f"{len(true)} true classes do not fit {guess.size} predicted ones and {ids.size} speakers")
     classes, kind = np.unique(true, return_inverse=True)
     known, who = np.unique(ids, return_inverse=True)
     cell, shape = who * len(classes) + kind, (len(known), len(classes))
     size = shape[0] * shape[1]
-    hits: Floats = np.bincount(cell[true == said], minlength=size).astype(np.float64)
+    hits: Floats = np.bincount(cell[true == guess], minlength=size).astype(np.float64)
     totals: Floats = np.bincount(cell, minlength=size).astype(np.float64)
     return hits.reshape(shape), totals.reshape(shape)
 
@@ -89,5 +89,5 @@ def _tables(truth: ArrayLike, heard: ArrayLike, speakers: ArrayLike) -> tuple[Fl
 def _mean_recall(hits: Floats, totals: Floats) -> Floats:
     there = totals > 0
     recall = np.where(there, hits / np.where(there, totals, 1.0), 0.0)
-    found: Floats = recall.sum(axis=1) / there.sum(axis=1)
-    return found
+    mean: Floats = recall.sum(axis=1) / there.sum(axis=1)
+    return mean

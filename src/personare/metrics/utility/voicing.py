@@ -1,4 +1,4 @@
-"""Voicing error: in what share of frames was a voiced sound made voiceless, or the other way round?
+"""Voicing error: in what share of frames did a voiced sound become voiceless, or the other way round?
 
 voicing error = frames whose voicing differs / all frames                                       [nakatani2008voicing]
 

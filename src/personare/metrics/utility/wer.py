@@ -66,10 +66,10 @@ class WordErrors:
 
 
 def word_errors(references: Sequence[str], hypotheses: Sequence[str]) -> WordErrors:
-    """Align what was said with what was heard, utterance by utterance.
+    """Align references with hypotheses, utterance by utterance.
 
-    >>> found = word_errors(["the cat sat", "yes"], ["the bat", "yes yes"])
-    >>> found.substitutions.tolist(), found.deletions.tolist(), found.insertions.tolist(), found.words.tolist()
+    >>> errors = word_errors(["the cat sat", "yes"], ["the bat", "yes yes"])
+    >>> errors.substitutions.tolist(), errors.deletions.tolist(), errors.insertions.tolist(), errors.words.tolist()
     ([1, 0], [1, 0], [0, 1], [3, 1])
     """
     if len(references) != len(hypotheses):
@@ -77,39 +77,39 @@ def word_errors(references: Sequence[str], hypotheses: Sequence[str]) -> WordErr
     if not len(references):
         raise MetricError("a word error rate needs at least one utterance")
     counts = np.zeros((len(references), 4), dtype=np.int64)
-    said, heard = [r.split() for r in references], [h.split() for h in hypotheses]
-    counts[:, 3] = [len(words) for words in said]
-    counts[:, 2] = [len(h) if not s else 0 for s, h in zip(said, heard, strict=True)]  # nothing said: all invented
-    spoken = [i for i, words in enumerate(said) if words]
-    if spoken:
-        counts[spoken, :3] = _edits([" ".join(said[i]) for i in spoken], [" ".join(heard[i]) for i in spoken])
+    spoken, recognized = [r.split() for r in references], [h.split() for h in hypotheses]
+    counts[:, 3] = [len(words) for words in spoken]
+    counts[:, 2] = [len(h) if not s else 0 for s, h in zip(spoken, recognized, strict=True)]  # all invented
+    rows = [i for i, words in enumerate(spoken) if words]
+    if rows:
+        counts[rows, :3] = _edits([" ".join(spoken[i]) for i in rows], [" ".join(recognized[i]) for i in rows])
     return WordErrors(*counts.T)
 
 
 def character_errors(references: Sequence[str], hypotheses: Sequence[str]) -> WordErrors:
     """Align letters instead of words; the space between two words counts as a letter.
 
-    >>> found = character_errors(["the cat"], ["the  bats"])
-    >>> found.substitutions.tolist(), found.deletions.tolist(), found.insertions.tolist(), found.words.tolist()
+    >>> errors = character_errors(["the cat"], ["the  bats"])
+    >>> errors.substitutions.tolist(), errors.deletions.tolist(), errors.insertions.tolist(), errors.words.tolist()
     ([1], [0], [1], [7])
     """
-    said, heard = ([" ".join("_".join(t.split())) for t in texts] for texts in (references, hypotheses))
-    return word_errors(said, heard)
+    letters, recognized = ([" ".join("_".join(t.split())) for t in texts] for texts in (references, hypotheses))
+    return word_errors(letters, recognized)
 
 
-def wer(found: WordErrors) -> float:
+def wer(errors: WordErrors) -> float:
     """Compute the word error rate of all utterances together.
 
     >>> wer(word_errors(["the cat sat", "yes"], ["the bat", "yes yes"]))
     0.75
     """
-    if not found.words.sum():
+    if not errors.words.sum():
         raise MetricError("a word error rate needs at least one word in the references")
-    return float(found.errors.sum() / found.words.sum())
+    return float(errors.errors.sum() / errors.words.sum())
 
 
 def wer_estimate(
-    found: WordErrors,
+    errors: WordErrors,
     *,
     speakers: Sequence[str],
     rng: np.random.Generator,
@@ -117,15 +117,15 @@ def wer_estimate(
     level: float = LEVEL,
 ) -> Estimate:
     """Compute WER with an interval over redrawn speakers, one id per utterance; n = speakers."""
-    if len(speakers) != len(found.words):
-        raise MetricError(f"each utterance needs one speaker: {len(found.words)} utterances, {len(speakers)} speakers")
-    wer(found)
+    if len(speakers) != len(errors.words):
+        raise MetricError(f"each utterance needs one speaker: {len(errors.words)} utterances, {len(speakers)} speakers")
+    wer(errors)
     known, who = np.unique(np.asarray(speakers), return_inverse=True)
-    errors, words = np.bincount(who, found.errors), np.bincount(who, found.words)
+    wrong, words = np.bincount(who, errors.errors), np.bincount(who, errors.words)
 
     def rates(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
         spoken = drawn @ words
-        return np.where(spoken > 0, drawn @ errors / np.maximum(spoken, 1), np.nan)
+        return np.where(spoken > 0, drawn @ wrong / np.maximum(spoken, 1), np.nan)
 
     return speaker_bootstrap(rates, speakers=len(known), rng=rng, resamples=resamples, level=level)
 

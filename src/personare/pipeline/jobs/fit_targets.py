@@ -11,7 +11,7 @@ from personare.core.audio import read_mono
 from personare.core.errors import CorpusError
 
 if TYPE_CHECKING:
-    from personare.anonymizers.targets import Target
+    from personare.anonymizers.signal.targets import TargetVoice
     from personare.core.tables import Corpus
     from personare.engine.result import Engine
 
@@ -27,12 +27,12 @@ class Person:
     utterances: tuple[Cut, ...]
 
 
-def measure_person(person: Person) -> Target:
+def measure_person(person: Person) -> TargetVoice:
     """Measure one speaker."""
-    from personare.anonymizers.targets import measure
+    from personare.anonymizers.signal.targets import measure_target
 
     heard = [read_mono(path, start_s=start, stop_s=stop) for path, start, stop in person.utterances]
-    found = measure(heard, gender=person.gender)
+    found = measure_target(heard, gender=person.gender)
     if found is None:
         raise CorpusError("too little voiced speech to measure pitch and formants")
     return found
@@ -50,11 +50,11 @@ def people_of(corpus: Corpus, *, most: int) -> list[Person]:
 
 def fit_targets(
     corpus: Corpus, path: Path, *, engine: Engine, most: int = 10, watch: Callable[[], None] = lambda: None
-) -> tuple[list[Target], list[tuple[str, str]]]:
+) -> tuple[list[TargetVoice], list[tuple[str, str]]]:
     """Measure every speaker and write the table; give the targets and the speakers that failed, with the reason."""
-    from personare.anonymizers.targets import save
+    from personare.anonymizers.signal.targets import save_targets
 
-    targets: list[Target] = []
+    targets: list[TargetVoice] = []
     failed: list[tuple[str, str]] = []
     for result in engine.map(measure_person, people_of(corpus, most=most)):
         watch()
@@ -66,5 +66,5 @@ def fit_targets(
         raise CorpusError(f"no speaker could be measured (first: {failed[0][0]}: {failed[0][1]})")
     # sorted by pitch: the order of the rows must not tell which row is which speaker
     targets.sort(key=lambda target: (target.gender, target.f0_hz))
-    save(targets, path)
+    save_targets(targets, path)
     return targets, failed

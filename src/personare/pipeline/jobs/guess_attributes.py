@@ -15,10 +15,10 @@ import polars as pl
 
 from personare.core.audio import read_mono
 from personare.core.errors import AudioError
+from personare.core.requirements import Requirements
 from personare.engine import Engine, Result
 from personare.listeners.attributes import guessed
 from personare.listeners.paralinguistics import Paralinguistics
-from personare.pipeline.listening import check_library
 
 UTTERANCES = 6
 PREDICTED = "_predicted"
@@ -72,7 +72,7 @@ def with_guesses(
     watch: Callable[[Result[Voice, dict[str, str]]], None] = lambda _: None,
 ) -> Guesses:
     """Fill ``gender`` and ``age_group`` where nobody noted them, each speaker from up to 6 original utterances."""
-    check_library("pyworld", "pitch", "a guessed gender")
+    Requirements("a guessed gender", {"pyworld": "pitch"}).check()
     frame = frame.with_columns(pl.lit(None, pl.String).alias(kind) for kind in kinds if kind not in frame.columns)
     lacking = frame.filter(pl.any_horizontal(pl.col(kind).is_null() for kind in kinds))
     found: dict[str, dict[str, str]] = {}
@@ -126,10 +126,14 @@ def predicted_counts(frame: pl.DataFrame, kind: str) -> dict[str, int]:
 
 def gender_notes(frame: pl.DataFrame) -> Iterator[str]:
     """Say whom an EER compares with whom, and where genders were only guessed."""
-    if "gender" in frame.columns:
-        yield "EER compares speakers of the same gender only; linkability compares with every enrolled speaker."
-    else:
+    noted = frame.drop_nulls("gender") if "gender" in frame.columns else frame.clear()
+    unknown = frame["speaker"].n_unique() - noted["speaker"].n_unique()
+    if noted.is_empty():
         yield "Genders are unknown: all speakers were compared with all."
+    else:
+        yield "EER compares speakers of the same gender only; linkability compares with every enrolled speaker."
+    if unknown and not noted.is_empty():
+        yield f"The gender of {unknown} speakers is not noted; EER compares them with each other."
     if "gender" + PREDICTED in frame.columns:
-        guesses = frame.filter(pl.col("gender" + PREDICTED))["speaker"].n_unique()
+        guesses = frame.filter(pl.col("gender" + PREDICTED).cast(pl.String) == "true")["speaker"].n_unique()
         yield f"Genders of {guesses} speakers are predicted: guessed by machine from how they sound, often wrongly."

@@ -11,6 +11,7 @@ import numpy as np
 from personare.attackers.scoring import TrialScores, score_all
 from personare.core.files import write_text
 from personare.core.findings import Estimate
+from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.core.weights import file_sha256
@@ -67,7 +68,7 @@ def train_embedder(
     folder: Path,
     *,
     sources: Iterable[str] = (),
-    system: str | None = None,
+    system: SystemIdentity | None = None,
     resume: bool = False,
     watch: Callable[[TrainingStep], None] = lambda _: None,
 ) -> EmbedderTrainingResult:
@@ -112,7 +113,9 @@ def _held_out_estimate(run: EmbedderTrainingRun) -> Estimate:
     )
 
 
-def _card(run: EmbedderTrainingRun, result: EmbedderTrainingResult, sources: list[str], system: str | None) -> str:
+def _card(
+    run: EmbedderTrainingRun, result: EmbedderTrainingResult, sources: list[str], system: SystemIdentity | None
+) -> str:
     """Say what the model is, whose speech it was trained on, how good it is, and what it must not be used on."""
     settings, model = run.task.settings, result.exported.model
     before = " from the published weights of 'ecapa' (VoxCeleb)" if settings.init == "ecapa" else ""

@@ -13,8 +13,8 @@ from personare.core.findings import Estimate
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
 from personare.core.weights import file_sha256
-from personare.listeners.ctc import hear
-from personare.listeners.normalize import Normalizer
+from personare.listeners.ctc import transcribe
+from personare.listeners.normalize import Letters
 from personare.metrics.utility.wer import character_errors, wer_estimate
 from personare.pipeline.jobs.training_files import CARD, LOG, SETTINGS, write_log, write_settings
 from personare.training.checkpoints import BEST, Validation
@@ -61,7 +61,7 @@ def open_data(
 ) -> RecognizerData:
     """Choose the training speakers and read their speech; ``watch`` is called with every utterance."""
     frame, _ = part_of(corpus.frame, part)
-    return read_data(Corpus(frame), settings, normalize=Normalizer(), watch=watch)
+    return read_data(Corpus(frame), settings, normalize=Letters(), watch=watch)
 
 
 def train_recognizer(
@@ -100,7 +100,7 @@ def train_recognizer(
 
 
 def _held_out_cer(data: RecognizerData, settings: RecognizerSettings, folder: Path) -> Estimate:
-    transcripts = [hear(folder, example.bands) for example in data.held_out.examples]
+    transcripts = [transcribe(folder, example.bands) for example in data.held_out.examples]
     return wer_estimate(
         character_errors(list(data.held_out.texts()), transcripts),
         speakers=data.held_out.speakers,
@@ -125,6 +125,6 @@ def _card(
 - No language model, hence letters and not words: compare it with another training of the same settings only.
 - Seed {settings.seed}; every setting is in {SETTINGS}, every validation in {LOG}.
 
-Use it with `personare listen ORIG ANON --measures words --recognizers ctc:FOLDER`. It learnt what its training speakers
-said: give it away only where their speech may be given away.
+Use it with `personare listen ORIG ANON --listeners ctc:FOLDER`. It learnt what its training speakers said: give it away
+only where their speech may be given away.
 """

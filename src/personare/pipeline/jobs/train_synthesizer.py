@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.anonymizers.mcadams import McAdams
-from personare.anonymizers.xvector import voice_pool
-from personare.anonymizers.xvector.weights import CARD, MASK, NETWORK, VOICES
+from personare.anonymizers.neural.xvector import voice_pool
+from personare.anonymizers.neural.xvector.weights import CARD, MASK, NETWORK, VOICES
+from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio
 from personare.core.files import write_bytes, write_text
 from personare.core.findings import Estimate
 from personare.core.seeding import rng_for
 from personare.core.tables import Corpus
 from personare.engine import Engine
-from personare.pipeline.jobs.anonymize import utterances_of
 from personare.pipeline.jobs.training_files import write_log
 from personare.training import loop
 from personare.training.checkpoints import Validation
@@ -96,7 +95,7 @@ def open_run(
         best_of(start)
     frame, _ = part_of(corpus.frame, part)
     items, failures = [], []
-    for one in utterances_of(Corpus(frame)):
+    for one in Corpus(frame):
         try:
             path = features_path(folder / FEATURES, one.audio, start_s=one.start_s, end_s=one.end_s)
         except OSError as error:
@@ -162,13 +161,13 @@ def finish(
 def _wer(run: SynthesizerTrainingRun, task: SynthesizerTask, corpus: Corpus) -> tuple[Estimate | None, Estimate | None]:
     """Transcribe held-out speakers with the default recognizer, as they are and in the voices of others."""
     from personare.listeners.moonshine import Moonshine
-    from personare.listeners.normalize import Normalizer
+    from personare.listeners.normalize import WhisperEnglish
     from personare.metrics.utility.wer import wer_estimate, word_errors
 
     if "text" not in corpus.frame.columns:
         return None, None
     texts = dict(corpus.frame.select("utterance", "text").drop_nulls().iter_rows())
-    rng, recognizer, normalize = rng_for(key_of(run.settings.seed), "held-out words"), Moonshine(), Normalizer()
+    rng, recognizer, normalize = rng_for(key_of(run.settings.seed), "held-out words"), Moonshine(), WhisperEnglish()
     rows: list[tuple[str, str, str, str]] = []
     for item in run.held_out:
         if item.name not in texts:

@@ -12,8 +12,9 @@ import polars as pl
 import yaml
 
 from personare.core.files import write_text
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Corpus, write_frame
-from personare.pipeline.recipe import read_recipe
+from personare.pipeline.system import read_system
 from personare.reports.learning_figure import write_learning_figure
 from personare.training.checkpoints import Validation
 
@@ -44,10 +45,10 @@ def _plain(value: object) -> object:
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def system_of(folder: Path) -> str | None:
-    """Which anonymizer made the speech in a folder, with its settings; None where no card says so."""
-    recipe = read_recipe(folder) if folder.is_dir() else None
-    return recipe.system if recipe else None
+def system_of(folder: Path) -> SystemIdentity | None:
+    """Which system made the speech in a folder; None where no card says so."""
+    system = read_system(folder) if folder.is_dir() else None
+    return system.identity if system else None
 
 
 def sources_of(corpus: Corpus, part: str | None = None) -> list[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from personare.core.audio import probe, write
-from personare.core.errors import AudioError, ConfigError, TargetError
+from personare.core.errors import AudioError, ConfigError, OutputError
 from personare.core.files import atomic_path, write_text
 from personare.core.tables import Corpus
 from personare.core.weights import files_of, home
@@ -122,14 +122,14 @@ def prepare(target: Path, wanted: Wanted, items: list[Utterance]) -> None:
     """Check the target and write down what is made there; an earlier run must have wanted the same."""
     card_file = target / CARD
     if target.exists() and not target.is_dir():
-        raise TargetError(f"{target}: is a file; name a folder")
+        raise OutputError(f"{target}: is a file; name a folder")
     if target.is_dir() and any(target.iterdir()) and not card_file.is_file():
-        raise TargetError(f"{target}: is not empty and was not made by personare voices; name a new folder")
+        raise OutputError(f"{target}: is not empty and was not made by personare voices; name a new folder")
     sounds = "".join(fingerprint(item, rate_hz=wanted.rate_hz) for item in items)
     card = {"made_by": "personare voices", **asdict(wanted), "sounds": sha256(sounds.encode()).hexdigest()}
     text = json.dumps(card, indent=2) + "\n"
     if card_file.is_file() and card_file.read_bytes() != text.encode():
-        raise TargetError(
+        raise OutputError(
             f"{target}: holds voices made with other settings (see {CARD}); name a new folder or delete it"
         )
     for part in target.glob("*/.*.part.flac"):  # left by a run that was killed

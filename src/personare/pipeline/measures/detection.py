@@ -1,173 +1,179 @@
 """Same speaker or not? The detection metrics of one attack: EER, Cllr, ZEBRA, linkability of scores.
 
-Trials are within one gender where genders are known, as in the challenges, or those of a list. An enrolled speaker is
-the mean of their vectors, a test the mean of L utterances; a trial belongs to the speaker who is tested.
+Here, and nowhere else, the EER of every command is computed: ``Detection.run`` scores the trials of an attack
+(``attackers.attack``) and hands them to ``personare.metrics``. A trial belongs to the speaker who is tested.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from personare.attackers.calibration import fit_calibration
-from personare.core.errors import MetricError
 from personare.core.findings import Finding
 from personare.metrics.privacy import eer as eer_file
-from personare.metrics.privacy.chance import chance_levels
-from personare.metrics.privacy.conversations import conversations, speaker_means
+from personare.metrics.privacy.chance import Identities
 from personare.metrics.privacy.summary import score_summary
+from personare.pipeline.jobs.guess_attributes import gender_notes
 from personare.pipeline.measured import Artefact, Measured
-from personare.pipeline.seen import Seen, of_speakers
-from personare.pipeline.wishes import NEED_LLRS
+from personare.pipeline.measures import MeasureDefaults, Needs, Question
+from personare.pipeline.measures.lengths import enrolment_problems, length_notes, length_problems, possible_lengths
+from personare.pipeline.roles import ENROLMENT, TRIAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from personare.core.tables import Embeddings
+    from personare.attackers.scoring import TrialScores
+    from personare.pipeline.attack_inputs import PlayedAttack
+    from personare.pipeline.resolve import ResolvedAttacker
+    from personare.pipeline.speech import StudyCorpus
+    from personare.pipeline.study import Study
 
 DCF_PRIOR = 0.01
+LLR_METRICS = ("cllr", "calibration_loss")
 
 
-@dataclass(frozen=True, eq=False)
-class TrialTable:
-    """Every trial of an attack: scores and truth [n], names of the tests and the enrolled, who is tested."""
+@dataclass(frozen=True)
+class Detection(MeasureDefaults):
+    """Detection metrics at one L; ``listed`` are a challenge's own (enrolled, test) pairs."""
 
-    score: NDArray[np.float64]
-    target: NDArray[np.bool_]
-    enroll: NDArray[np.str_]
-    test: NDArray[np.str_]
-    speaker: NDArray[np.str_]
+    requested: tuple[str, ...]
+    length: int = 1
+    genders: Mapping[str, str | None] = field(default_factory=dict)
+    listed: tuple[tuple[str, str], ...] | None = None
 
-    def __post_init__(self) -> None:
-        if not self.target.any() or self.target.all():
-            raise MetricError("detection needs target and nontarget trials; no two enrolled people could be compared")
+    name: ClassVar[str] = "detection"
+    metrics: ClassVar[tuple[str, ...]] = (
+        *("eer", "eer_kaldi", "cllr", "min_cllr", "calibration_loss", "min_dcf"),
+        *("d_ece", "log10_l", "dsys", "dsys_reference"),
+    )
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"zebra": ("d_ece", "log10_l")}
+    needs: ClassVar[Needs] = "attack"
+    cost: ClassVar[float] = 2.0  # trials grow with the square of the people
 
-    def kept(self, rows: NDArray[np.bool_]) -> TrialTable:
-        """Keep some trials."""
-        return TrialTable(self.score[rows], self.target[rows], self.enroll[rows], self.test[rows], self.speaker[rows])
+    @property
+    def label(self) -> str:
+        """Which L."""
+        return f", L = {self.length}"
 
-    def split(self, scores: NDArray[np.float64] | None = None) -> dict[str, Any]:
-        """Give what the metrics ask for: targets, nontargets and whose they are."""
-        given = self.score if scores is None else scores
+    @property
+    def draws_for(self) -> tuple[str, ...]:
+        """Which L."""
+        return (str(self.length),)
+
+    @property
+    def calibrates(self) -> bool:
+        """Cllr judges log-likelihood ratios."""
+        return bool(set(self.requested) & set(LLR_METRICS))
+
+    @classmethod
+    def plan(cls, question: Question) -> Iterator[Detection]:
+        """One measurement for each L."""
+        study, corpus = question.study, question.corpus
+        listed = None
+        if corpus.trials is not None:
+            rows = corpus.trials.frame.select("enroll", "test").iter_rows()
+            listed = tuple((str(enroll), str(test)) for enroll, test in rows)
+        for length in possible_lengths(study, corpus, sampled=corpus.sampled):
+            yield cls(question.metrics, length, corpus.genders(), listed if length == 1 else None)
+
+    @classmethod
+    def problems(cls, study: Study, metrics: tuple[str, ...], attackers: list[ResolvedAttacker]) -> Iterator[str]:
+        """Cllr judges log-likelihood ratios: PLDA gives them, everything else must be calibrated on other people."""
+        asked = [metric for metric in metrics if metric in LLR_METRICS]
+        raw = [one.label for one in attackers if one.attacker.scorer_name != "plda" or one.attacker.as_norm]
+        for label, choice in study.corpora.items() if asked and raw else ():
+            if not choice.calibration and not (choice.parts and choice.parts.calibration):
+                need = f"{asked[0]} needs log-likelihood ratios, and attacker '{raw[0]}' gives plain scores"
+                yield f"corpora: {label}: {need}; set speakers aside with calibration, or use scorer: plda"
+
+    @classmethod
+    def corpus_problems(cls, study: Study, metrics: tuple[str, ...], corpus: StudyCorpus) -> Iterator[str]:
+        """Two people, enrolled and tested, with enough utterances."""
+        del metrics
+        yield from enrolment_problems(corpus)
+        yield from length_problems(study, corpus)
+
+    @classmethod
+    def corpus_notes(cls, study: Study, metrics: tuple[str, ...], corpus: StudyCorpus) -> Iterator[str]:
+        """Who is left out of which L, and who is compared with whom."""
+        del metrics
+        yield from length_notes(study, corpus)
+        yield from gender_notes(corpus.frame.filter(pl.col("role").is_in([ENROLMENT, TRIAL])))
+
+    def run(self, inputs: PlayedAttack, /, *, rng: np.random.Generator) -> Measured:
+        """Measure every metric asked for, EER also by gender, and keep the scores for pictures.
+
+        The EER has draws of its own: it is the same number whatever else is asked for.
+        """
+        tests = inputs.tests(self.length)
+        trials = inputs.attack.trials(tests, genders=self.genders, listed=self.listed)
+        notes = [*self._left_out(tests.speakers, trials)]
+        if not trials.target.any() or trials.target.all():
+            why = "no two enrolled speakers of the same gender could be compared"
+            return Measured((), (), (*notes, f"L = {self.length}: nothing was detected, {why}"))
+        rest, calibrated = rng.spawn(2)
+        findings = {} if set(self.requested) == {"eer"} else self._everything(trials, rest)
+        by_gender: list[Finding] = []
+        if "eer" in self.requested:
+            findings |= {"eer": self._eer(trials, rng)}
+            by_gender = self._by_gender(trials, rng)
+        llrs = None
+        if inputs.attack.calibration is not None and self.calibrates:
+            others = inputs.attack.calibration_trials(inputs.calibration_tests(self.length), genders=self.genders)
+            llrs = fit_calibration(others.targets, others.nontargets)(trials.score)
+            again = score_summary(**self._split(trials, llrs), dcf_prior=DCF_PRIOR, rng=calibrated)
+            findings |= {f.metric.name: f for f in again.findings if f.metric.name in LLR_METRICS}
+        kept = [*(findings[name] for name in self.requested if name in findings), *by_gender]
+        notes += [f"L = {self.length}: {name} needs more trials" for name in self.requested if name not in findings]
+        kept = [replace(f, conditions={**f.conditions, "L": self.length}) for f in kept]
+        return Measured(tuple(kept), (Artefact("scores", _frame(trials, llrs), {"L": self.length}),), tuple(notes))
+
+    def _left_out(self, tested: tuple[str, ...], trials: TrialScores) -> Iterator[str]:
+        alone = len(set(tested) - set(trials.tested.tolist()))
+        if alone and self.listed is None:
+            yield f"L = {self.length}: {alone} speakers are alone with their gender and left out of error rates"
+
+    def _everything(self, trials: TrialScores, rng: np.random.Generator) -> dict[str, Finding]:
+        """Every detection metric by name; ZEBRA's carry their tag."""
+        summary = score_summary(**self._split(trials, trials.score), dcf_prior=DCF_PRIOR, rng=rng)
+        tagged = {"d_ece", "log10_l"}
         return {
-            "targets": given[self.target],
-            "nontargets": given[~self.target],
-            "target_speakers": self.speaker[self.target],
-            "nontarget_speakers": self.speaker[~self.target],
+            f.metric.name: replace(f, conditions={**f.conditions, "tag": summary.tag}) if f.metric.name in tagged else f
+            for f in summary.findings
         }
 
+    def _eer(self, trials: TrialScores, rng: np.random.Generator) -> Finding:
+        """The EER alone, where nothing else is asked for: several times as quick."""
+        return eer_file.eer_finding(**self._split(trials, trials.score), rng=rng)
 
-def trial_table(
-    seen: Seen,
-    sides: tuple[Embeddings, Embeddings],
-    *,
-    length: int,
-    genders: Mapping[str, str | None],
-    listed: Sequence[tuple[str, str]] | None,
-    rng: np.random.Generator,
-) -> TrialTable:
-    """Score every allowed pair of an enrolled speaker and a test of ``length`` utterances."""
-    enroll, trial = sides
-    people = speaker_means(enroll.vectors, enroll.speakers, unit_first=True)
-    names = people.speakers.astype(str)
-    if length == 1:
-        tests, owners = np.array(trial.ids, dtype=str), np.array(trial.speakers, dtype=str)
-        vectors = trial.vectors
-    else:
-        heard = conversations(trial.vectors, trial.speakers, length=length, rng=rng, unit_first=True)
-        owners, vectors = heard.speakers.astype(str), heard.vectors
-        tests = np.array([f"{who} conversation {i}" for i, who in enumerate(owners.tolist())])
-    scores = seen.scores(vectors, people.vectors)
-    allowed = _allowed(owners, names, genders)
-    if listed is not None and length == 1:
-        pairs = set(listed)
-        allowed = np.array([[(name, test) in pairs for name in names.tolist()] for test in tests.tolist()])
-    row, column = np.nonzero(allowed)
-    return TrialTable(scores[row, column], owners[row] == names[column], names[column], tests[row], owners[row])
+    def _split(self, trials: TrialScores, scores: NDArray[np.float64]) -> dict[str, Any]:
+        """Give what the metrics ask for: targets, nontargets, who is tested in each, and who was compared with whom."""
+        tested, enrolled, target = trials.tested, trials.enrolled, trials.target
+        return {
+            "targets": scores[target],
+            "nontargets": scores[~target],
+            "target_speakers": tested[target],
+            "nontarget_speakers": tested[~target],
+            "identities": Identities(tested[target], tested[~target], enrolled[~target], self.genders or None),
+        }
+
+    def _by_gender(self, trials: TrialScores, rng: np.random.Generator) -> list[Finding]:
+        """EER of each gender by itself, where there are two."""
+        each = np.array([self.genders.get(who) or "" for who in trials.tested.tolist()])
+        known = sorted(set(each.tolist()) - {""})
+        findings = []
+        for gender in known if len(known) > 1 else ():
+            part = trials.of(each == gender)
+            if part.target.any() and not part.target.all():
+                findings.append(replace(self._eer(part, rng), conditions={"gender": gender}))
+        return findings
 
 
-def _allowed(owners: NDArray[np.str_], names: NDArray[np.str_], genders: Mapping[str, str | None]) -> Any:
-    mine, theirs = (np.array([genders.get(w) or "" for w in column.tolist()]) for column in (owners, names))
-    return mine[:, None] == theirs[None, :]
-
-
-def measure_detection(
-    seen: Seen,
-    *,
-    metrics: Sequence[str],
-    length: int,
-    genders: Mapping[str, str | None],
-    listed: Sequence[tuple[str, str]] | None,
-    rng: np.random.Generator,
-) -> Measured:
-    """Measure one attack at one L: every metric asked for, EER also by gender, and the scores for pictures."""
-    how = {"length": length, "genders": genders, "rng": rng}
-    table = trial_table(seen, (seen.enroll, seen.trial), listed=listed, **how)  # type: ignore[arg-type]
-    found, tag = ({"eer": _eer(table, rng)}, "") if set(metrics) == {"eer"} else _everything(table, rng)
-    llrs = _llrs(seen, table, listed=None, **how) if seen.calibration is not None else None
-    if llrs is not None and set(metrics) & set(NEED_LLRS):
-        again = score_summary(**table.split(llrs), dcf_prior=DCF_PRIOR, rng=rng)
-        found |= {f.metric.name: f for f in again.findings if f.metric.name in NEED_LLRS}
-    findings = [found[name] for name in metrics if name in found]
-    if "log10_l" in metrics:
-        findings = [_tagged(f, tag) if f.metric.name in ("d_ece", "log10_l") else f for f in findings]
-    if "eer" in metrics:
-        findings += _by_gender(table, genders, rng)
-    findings = [replace(f, conditions={**f.conditions, "L": length}) for f in findings]
-    missing = [f"L = {length}: {name} needs more trials" for name in metrics if name not in found]
-    return Measured(tuple(findings), (Artefact("scores", _frame(table, llrs), {"L": length}),), tuple(missing))
-
-
-def _everything(table: TrialTable, rng: np.random.Generator) -> tuple[dict[str, Finding], str]:
-    """Every detection metric by name, and ZEBRA's tag."""
-    summary = score_summary(**table.split(), dcf_prior=DCF_PRIOR, rng=rng)
-    return {f.metric.name: f for f in summary.findings}, summary.tag
-
-
-def _eer(table: TrialTable, rng: np.random.Generator) -> Finding:
-    """The EER alone, where nothing else is asked for: several times as quick."""
-    given = table.split()
-    estimate = eer_file.rocch_eer_estimate(**given, rng=rng)
-    (chance,) = chance_levels(given["targets"], given["nontargets"], [eer_file.eer_of_levels], rng=rng)
-    return Finding(eer_file.CARD, estimate, {}, chance=chance)
-
-
-def _tagged(finding: Finding, tag: str) -> Finding:
-    return replace(finding, conditions={**finding.conditions, "tag": tag})
-
-
-def _llrs(seen: Seen, table: TrialTable, **how: Any) -> NDArray[np.float64]:
-    """Set the scale on trials of other people, scored the same way."""
-    assert seen.calibration is not None
-    others = trial_table(seen, seen.calibration, **how)
-    return fit_calibration(others.score[others.target], others.score[~others.target])(table.score)
-
-
-def _by_gender(table: TrialTable, genders: Mapping[str, str | None], rng: np.random.Generator) -> list[Finding]:
-    """EER of each gender by itself, where there are two."""
-    known = sorted({genders.get(who) or "" for who in set(table.speaker.tolist())} - {""})
-    findings = []
-    for gender in known if len(known) > 1 else ():
-        rows = np.array([genders.get(who) == gender for who in table.speaker.tolist()])
-        try:
-            part = table.kept(rows)
-        except MetricError:  # one person of this gender meets nobody
-            continue
-        findings.append(replace(_eer(part, rng), conditions={"gender": gender}))
-    return findings
-
-
-def _frame(table: TrialTable, llrs: NDArray[np.float64] | None) -> pl.DataFrame:
-    columns = {"enroll": table.enroll, "test": table.test, "target": table.target, "score": table.score}
-    return pl.DataFrame(columns if llrs is None else {**columns, "llr": llrs})
-
-
-def enrolled_tests(seen: Seen) -> tuple[Embeddings, int]:
-    """Give the trial vectors of people who are enrolled, and how many tested people are not."""
-    known = set(seen.enroll.speakers)
-    return of_speakers(seen.trial, known), len(set(seen.trial.speakers) - known)
+def _frame(trials: TrialScores, llrs: NDArray[np.float64] | None) -> pl.DataFrame:
+    frame = trials.table().frame
+    return frame if llrs is None else frame.with_columns(pl.Series("llr", llrs))

@@ -1,88 +1,216 @@
-"""What is left of words, melody and sound: the numbers of ``personare listen`` under the labels of a study."""
+"""What stays useful: the findings of each listener over the utterances it observed, under the labels of a study."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import polars as pl
 
+from personare.core.errors import ConfigError, PersonareError, did_you_mean
 from personare.core.findings import Finding
-from personare.pipeline.listen import listen
-from personare.pipeline.listening import OWN, HeardPair, ListenWork
+from personare.core.observations import SummaryContext
+from personare.core.protocols import Listener
+from personare.core.seeding import Key
+from personare.listeners import LISTENERS, listener_class
+from personare.listeners.pitch import PitchTracker
+from personare.listeners.words import TEXT
 from personare.pipeline.measured import Measured
-from personare.pipeline.pairing import Pairs
-from personare.pipeline.stages.listen import ListenJob, Replay, read_heard
+from personare.pipeline.measures import MeasureDefaults, Needs, Question
+from personare.pipeline.roles import TRAIN
+from personare.pipeline.stages.listen import ListenJob, read_observations
+from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Store
+from personare.pipeline.study import ORIGINAL, ListenerChoice, Study
+from personare.pipeline.study_listener import StudyListener, untrained_listeners
+from personare.training.recognizer.settings import recognizer_settings
+
+if TYPE_CHECKING:
+    from personare.pipeline.graph import Graph
+    from personare.pipeline.resolve import ResolvedAnonymizer
+    from personare.pipeline.speech import StudyCorpus
+
+FEWEST_TRAIN_SPEAKERS = 2
 
 
 @dataclass(frozen=True)
-class UtilityAsk:
-    """What was heard, and who heard it.
+class Utility(MeasureDefaults):
+    """Everything that listeners give."""
+
+    requested: tuple[str, ...]
+
+    name: ClassVar[str] = "utility"
+    metrics: ClassVar[tuple[str, ...]] = tuple(
+        dict.fromkeys(metric for name in LISTENERS.builtin for metric in listener_class(name).gives)
+    )
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"pitch": PitchTracker.gives}
+    needs: ClassVar[Needs] = "listener"
+
+    @classmethod
+    def plan(cls, question: Question) -> Iterator[Utility]:
+        """One measurement for each listener."""
+        yield cls(question.metrics)
+
+    def run(self, inputs: UtilityInputs, /, *, rng: np.random.Generator) -> Measured:
+        """Summarize the rows: the anonymized side, and what the study asks for."""
+        del rng
+        context = SummaryContext(inputs.name, inputs.speakers, inputs.total, Key.from_seed(inputs.seed), inputs.noted)
+        summary = inputs.listener.summarize(read_observations(inputs.folder), context)
+        kept = [f for f in summary.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
+        findings = tuple(_labelled(f, inputs) for f in kept if f.metric.name in self.requested)
+        return Measured(findings, (), summary.notes)
+
+
+def _labelled(finding: Finding, inputs: UtilityInputs) -> Finding:
+    """Call the listener by its label in the study."""
+    conditions = {k: v for k, v in finding.conditions.items() if k not in ("speech", "by")}
+    conditions["listener"] = inputs.label
+    if "by" in finding.conditions:
+        conditions["listener_trained_on"] = inputs.trained_on
+    return replace(finding, conditions=conditions)
+
+
+@dataclass(frozen=True)
+class UtilityInputs:
+    """What one listener observed, and what is known of the utterances; plain values, for any process.
 
     Parameters
     ----------
-    folder : the stage "listen"; rows, missing : its utterances, and those that could not be hidden.
-    label, trained_on : the ear's name in the study, and whose speech it has learnt from.
-    labels : the column that notes the true category, for a model of feeling.
+    folder : the stage "listen" with the rows.
+    label, trained_on : the listener's name in the study, and whose speech it has learnt from.
+    name, speakers, noted, total : see ``SummaryContext``.
     """
 
     folder: Path
-    rows: list[dict[str, Any]]
-    missing: tuple[str, ...]
-    work: ListenWork
+    listener: Listener
     label: str
     trained_on: str
-    metrics: tuple[str, ...]
+    name: str
+    speakers: Mapping[str, str]
+    noted: Mapping[str, Mapping[str, str]]
+    total: int
     seed: int
-    labels: str
-
-    @classmethod
-    def of(cls, job: ListenJob, store: Store, *, metrics: tuple[str, ...], seed: int) -> UtilityAsk:
-        """Gather it from the stage."""
-        places = job.places(store)
-        named = dict.fromkeys(("utterance", "speaker", "audio", "text", job.ear.choice.labels))
-        kept = [c for c in named if c in job.frame.columns]
-        rows = [
-            {**{c: row[c] for c in kept}, "anonymized": str(places[row["utterance"]])}
-            for row in job.frame.iter_rows(named=True)
-            if row["utterance"] in places
-        ]
-        missing = tuple(u for u in job.frame["utterance"].to_list() if u not in places)
-        work, ear = job.ear.work(store), job.ear
-        told = {"label": ear.label, "trained_on": ear.choice.trained_on, "labels": ear.choice.labels}
-        return cls(store.place(job.stage), rows, missing, work, metrics=metrics, seed=seed, **told)
 
 
-class Recalled(ListenWork):
-    """Ears that have heard everything already: nothing need be installed or fetched."""
-
-    def check(self) -> None:
-        """Nothing is missing."""
-
-
-def measure_utility(ask: UtilityAsk) -> Measured:
-    """Put the numbers together, as ``personare listen`` does; of the hidden side only."""
-    pairs = Pairs(pl.DataFrame(ask.rows, infer_schema_length=None), ask.missing, 0)
-    (called,) = ask.work.recognizers
-    name = f"{OWN}{ask.label}" if called.startswith(OWN) else called  # where a recognizer lies must not matter
-    heard = {u: _called(name, one) for u, one in read_heard(ask.folder).items()}
-    work = Recalled(**{**ask.work.__dict__, "recognizers": (name,)})
-    found = listen(pairs, work, engine=Replay(heard), seed=ask.seed, labels=ask.labels)
-    kept = [f for f in found.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
-    return Measured(tuple(_labelled(f, ask) for f in kept if f.metric.name in ask.metrics), (), found.notes)
+def observations_of(job: ListenJob, store: Store, seed: int) -> UtilityInputs:
+    """Gather what a listener observed."""
+    listener = job.listener.made(store)
+    return UtilityInputs(
+        store.place(job.stage),
+        listener,
+        job.listener.label,
+        job.listener.choice.trained_on,
+        job.listener.name,
+        speakers_of(job.frame),
+        noted_of(job.frame, listener.columns),
+        len(job.frame),
+        seed,
+    )
 
 
-def _called(name: str, heard: HeardPair) -> HeardPair:
-    """Call the one recognizer by this name."""
-    return replace(heard, words=dict(zip([name], heard.words.values(), strict=False)))
+def speakers_of(frame: pl.DataFrame) -> dict[str, str]:
+    """Who speaks, by utterance."""
+    return dict(frame.select("utterance", "speaker").iter_rows())
 
 
-def _labelled(finding: Finding, ask: UtilityAsk) -> Finding:
-    """Call the ear by its label in the study."""
-    conditions = {k: v for k, v in finding.conditions.items() if k not in ("speech", "by")}
-    conditions["listener"] = ask.label
-    if "by" in finding.conditions:
-        conditions["listener_trained_on"] = ask.trained_on
-    return replace(finding, conditions=conditions)
+def noted_of(frame: pl.DataFrame, columns: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What was noted, by column and utterance; empty cells and columns that are not there are left out."""
+    return {column: _noted(frame.select("utterance", column).rows()) for column in columns if column in frame.columns}
+
+
+def _noted(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
+    return {str(utterance): str(value) for utterance, value in rows if value}
+
+
+def gives_of(choice: ListenerChoice) -> tuple[str, ...]:
+    """List the metrics a listener can give; one that cannot be loaded gives none, and another check says so."""
+    try:
+        return StudyListener("", choice).declared.gives
+    except ConfigError:
+        return ()
+
+
+def fitting_listeners(metric: str) -> list[str]:
+    """Name the listeners of the table that can give a metric."""
+    return [name for name in LISTENERS.builtin if metric in listener_class(name).gives]
+
+
+def study_listeners(graph: Graph, corpus: StudyCorpus) -> Iterator[StudyListener]:
+    """Give every listener of a study, those that are trained on this corpus with their training."""
+    anonymizers = {one.label: one for one in graph.anonymizers}
+    for listener in untrained_listeners(graph.study, graph.folder):
+        if not listener.trained_by_study:
+            yield listener
+            continue
+        choice, anonymized = listener.choice, None
+        if choice.trained_on != ORIGINAL:
+            anonymized = graph.anonymized(corpus, TRAIN, anonymizers[choice.trained_on], "training")
+        settings = replace(recognizer_settings(choice.config), seed=graph.study.seed)
+        label = f"train {corpus.label} {listener.label} on {choice.trained_on}"
+        yield replace(listener, training=TrainJob(label, corpus.of(TRAIN), settings, anonymized))
+
+
+def listener_problems(study: Study, anonymizers: list[ResolvedAnonymizer], home: Path) -> Iterator[str]:
+    """Unknown listeners, missing extras and models, recognizers that cannot be trained, metrics that nobody gives."""
+    from personare.pipeline.check import tried
+
+    labels = [ORIGINAL, *(one.label for one in anonymizers if one.kind == "sound")]
+    gives: dict[str, tuple[str, ...]] = {}
+    for listener in untrained_listeners(study, home):
+        where, choice = f"listeners: {listener.label}", listener.choice
+        trained, problems = tried(lambda one=listener: one.trained_by_study, where)  # type: ignore[misc]
+        if trained:
+            from personare.pipeline.jobs.train_recognizer import check_extras
+
+            problems += tried(check_extras, where)[1]
+            problems += tried(lambda choice=choice: recognizer_settings(choice.config), where)[1]  # type: ignore[misc]
+            if choice.trained_on not in labels:
+                problems.append(f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}")
+        elif not problems:
+            problems += tried(lambda one=listener: one.made().check(), where)[1]  # type: ignore[misc]
+        yield from problems
+        if not problems:
+            gives[listener.label] = listener.made().metrics
+    yield from _setting_problems(study, gives)
+
+
+def _setting_problems(study: Study, gives: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """A listener may give a metric in general, and not as it is set here: a model of values has no recall."""
+    for label, metrics in gives.items():
+        for metric in gives_of(study.listener_choices[label]):
+            if metric in study.metrics and not any(metric in others for others in gives.values()):
+                yield f"listeners: {label}: gives {', '.join(metrics)} as it is set, not {metric}"
+
+
+def listener_corpus_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]:
+    """A recognizer that the study trains needs speech with text, of enough people to hold some out."""
+    people = corpus.of(TRAIN)["speaker"].n_unique()
+    for listener in _known(study):
+        if not listener.trained_by_study:
+            continue
+        where = f"listener '{listener.label}' is trained on the train part"
+        if TEXT not in corpus.frame.columns:
+            yield f"{where}, and nobody wrote down what was said there"
+        with contextlib.suppress(PersonareError):  # settings that cannot be read are named by another check
+            need = recognizer_settings(listener.choice.config).held_out.speakers + FEWEST_TRAIN_SPEAKERS
+            if people < need:
+                yield f"{where}: {need} speakers are needed (held-out ones included), there are {people}"
+
+
+def listener_corpus_notes(study: Study, corpus: StudyCorpus) -> Iterator[str]:
+    """Say what words are compared with."""
+    words = any(TEXT in listener.made().columns for listener in _known(study))
+    if words and TEXT not in corpus.frame.columns:
+        yield "nobody wrote down what was said: words heard in the original are the reference"
+
+
+def _known(study: Study) -> Iterator[StudyListener]:
+    """Give the listeners that can be made; the others are named by another check."""
+    for listener in untrained_listeners(study):
+        with contextlib.suppress(PersonareError):
+            listener.made()
+            yield listener

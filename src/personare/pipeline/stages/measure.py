@@ -1,171 +1,162 @@
-"""Stage "measure": one family of metrics for one attack (or one set of ears), from vectors and words to findings."""
+"""Stage "measure": one question of one family of metrics, from vectors or observations to findings."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from personare.core.errors import MetricError
-from personare.core.seeding import Key, rng_for
-from personare.pipeline.measured import Measured
-from personare.pipeline.measures.detection import measure_detection
-from personare.pipeline.measures.legal import measure_link, measure_single
-from personare.pipeline.measures.utility import UtilityAsk, measure_utility
-from personare.pipeline.measures.voices import measure_inference, measure_ranks, measure_similarity
-from personare.pipeline.seen import Side, View
-from personare.pipeline.stages.embed import VECTORS, HearJob, InventJob
+from personare.core.fingerprint import SystemIdentity
+from personare.pipeline.attack_inputs import AttackInputs, VectorFile
+from personare.pipeline.measures import Measure, measure_facts, rng_of
+from personare.pipeline.resolve import ResolvedAttacker
+from personare.pipeline.stages.embed import VECTORS, EmbedJob
+from personare.pipeline.stages.generate import GenerateJob
 from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.store import Stage, Store
 from personare.pipeline.waves import WholeStage
 
-Vectors = HearJob | InventJob
+
+@dataclass(frozen=True, eq=False)
+class VectorSource:
+    """Vectors of a job, and how that speech was anonymized: (system, token of the draw)."""
+
+    job: EmbedJob | GenerateJob
+    disguise: tuple[SystemIdentity, str] | None = None
+
+    def file(self, store: Store) -> VectorFile:
+        """Where the vectors lie."""
+        return VectorFile(store.place(self.job.stage) / VECTORS, self.disguise)
 
 
 @dataclass(frozen=True, eq=False)
-class Voiced:
-    """Vectors of a job, and how that speech was disguised: (system, mark of the draw)."""
+class AttackSources:
+    """Where the speech of one attack comes from; see ``AttackInputs``."""
 
-    job: Vectors
-    disguise: tuple[str, str] | None = None
+    attacker: ResolvedAttacker
+    trial: VectorSource
+    enroll: tuple[VectorSource, ...] = ()
+    training: VectorSource | None = None
+    training_original: VectorSource | None = None
+    calibration: tuple[tuple[VectorSource, ...], VectorSource] | None = None
 
-    def side(self, store: Store) -> Side:
-        """Where the vectors lie."""
-        return Side(store.place(self.job.stage) / VECTORS, self.disguise)
+    @property
+    def attacked(self) -> list[VectorSource]:
+        """The speech of the people who are attacked."""
+        return [*self.enroll, self.trial]
 
-
-@dataclass(frozen=True)
-class Ask:
-    """What to measure; plain values, so that they are part of the stage's key."""
-
-    family: str
-    metrics: tuple[str, ...]
-    seed: int
-    names: tuple[str, ...]
-    """What chance is drawn for: the family, the system, the attack, L; never a label."""
-    length: int = 1
-    sizes: tuple[int, ...] = ()
-    populations: tuple[int, ...] = ()
-    draws: int = 5
-    rank_tests: int = 100
-    links: bool = True
-    genders: Mapping[str, str | None] = field(default_factory=dict)
-    listed: tuple[tuple[str, str], ...] | None = None
-    attribute: str = ""
-    known: Mapping[str, str | None] = field(default_factory=dict)
-    """For inference: what is guessed, and its value for every speaker."""
+    @property
+    def all(self) -> list[VectorSource]:
+        """All speech, in a fixed order."""
+        rest = [one for one in (self.training, self.training_original) if one is not None]
+        others = [*self.calibration[0], self.calibration[1]] if self.calibration else []
+        return [*self.attacked, *rest, *others]
 
     def facts(self) -> dict[str, Any]:
-        """The settings, long lists as a hash."""
-        tables = [sorted(table.items()) for table in (self.genders, self.known)]
-        long = json.dumps([*tables, self.listed], default=str)
-        plain = {k: v for k, v in self.__dict__.items() if k not in ("genders", "known", "listed")}
-        return {**plain, "about": hashlib.sha256(long.encode()).hexdigest()}
+        """What the attack depends on besides its vectors."""
+        shape = [len(self.enroll), self.training is not None, self.training_original is not None]
+        calibration = 0 if self.calibration is None else len(self.calibration[0])
+        return {**self.attacker.facts(), "sources": [*shape, calibration]}
+
+    def inputs(self, store: Store, seed: int) -> AttackInputs:
+        """Give the files."""
+
+        def file(source: VectorSource | None) -> VectorFile | None:
+            return None if source is None else source.file(store)
+
+        calibration = None
+        if self.calibration is not None:
+            calibration = (tuple(s.file(store) for s in self.calibration[0]), self.calibration[1].file(store))
+        return AttackInputs(
+            self.attacker.attacker,
+            tuple(source.file(store) for source in self.enroll),
+            self.trial.file(store),
+            file(self.training),
+            file(self.training_original),
+            calibration,
+            seed,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class MeasureJob(WholeStage):
-    """Measure one family; ``labels`` name the study's own words for it and are no part of the key."""
+    """Answer one question; ``labels`` are the study's own words for it and no part of the key.
+
+    Exactly one of ``attack``, ``pair`` (vectors before and after) and ``listen`` is there, as the measure needs.
+    """
 
     label: str
     labels: Mapping[str, str]
-    ask: Ask
-    assault: Mapping[str, Any] = field(default_factory=dict)
-    speech: Mapping[str, Voiced] = field(default_factory=dict)
+    measure: Measure
+    seed: int
+    attack: AttackSources | None = None
+    pair: tuple[VectorSource, VectorSource] | None = None
     listen: ListenJob | None = None
-    embedder: str = ""
+
+    @property
+    def sources(self) -> list[VectorSource]:
+        """Every set of vectors it needs."""
+        return self.attack.all if self.attack else [*(self.pair or ())]
 
     @cached_property
     def stage(self) -> Stage:
-        """What it depends on: the question, the attack, and all vectors or words."""
-        facts = {"ask": self.ask.facts(), "attack": dict(self.assault), "sides": sorted(self.speech)}
-        inputs = [self.speech[name].job.stage for name in sorted(self.speech)]
+        """What it depends on: the question, the attack, and all vectors or observations."""
+        facts: dict[str, Any] = {"question": measure_facts(self.measure), "seed": self.seed}
+        inputs = [source.job.stage for source in self.sources]
+        if self.attack is not None:
+            facts["attack"] = self.attack.facts()
         if self.listen is not None:
-            return Stage("measure", self.label, facts | {"listen": self.listen.facts()}, (*inputs, self.listen.stage))
+            facts["listen"] = self.listen.facts()
+            inputs.append(self.listen.stage)
         return Stage("measure", self.label, facts, tuple(inputs))
 
     def work(self, store: Store) -> MeasureWork:
         """The work, for any process."""
-        sides = {name: voiced.side(store) for name, voiced in self.speech.items()}
-        utility = None
-        if self.listen is not None:
-            utility = UtilityAsk.of(self.listen, store, metrics=self.ask.metrics, seed=self.ask.seed)
-        return MeasureWork(
-            self.ask, dict(self.assault), sides, self.embedder, utility, self._failed(store), store.place(self.stage)
-        )
+        inputs: Any = None
+        if self.attack is not None:
+            inputs = self.attack.inputs(store, self.seed)
+        elif self.pair is not None:
+            inputs = tuple(source.file(store) for source in self.pair)
+        elif self.listen is not None:
+            from personare.pipeline.measures.utility import observations_of
+
+            inputs = observations_of(self.listen, store, self.seed)
+        return MeasureWork(self.measure, inputs, self.seed, self._failed(store), store.place(self.stage))
 
     def _failed(self, store: Store) -> int:
-        """Count the attacked utterances that could not be hidden or heard."""
-        stages = [
-            v.job.stage for name, v in self.speech.items() if name.startswith(("enroll", "trial", "original", "hidden"))
-        ]
-        every = {s.key: s for stage in stages for s in (stage, *stage.inputs)}
-        return sum(len(done.failures) for s in every.values() if (done := store.done(s)) is not None)
+        """Count the attacked utterances that could not be anonymized or embedded."""
+        sources = self.attack.attacked if self.attack else self.sources
+        stages = [source.job.stage for source in sources]
+        every = {stage.key: stage for one in stages for stage in (one, *one.inputs)}
+        return sum(len(done.failures) for stage in every.values() if (done := store.done(stage)) is not None)
 
 
 @dataclass(frozen=True)
 class MeasureWork:
     """One measurement; writes its findings into ``target``."""
 
-    ask: Ask
-    assault: dict[str, Any]
-    sides: dict[str, Side]
-    embedder: str
-    utility: UtilityAsk | None
+    measure: Measure
+    inputs: Any
+    seed: int
     failed: int
     target: Path
 
     def __call__(self, item: str) -> int:
         """Measure; gives the number of findings."""
         del item
-        rng = rng_for(Key.from_seed(self.ask.seed).child("study"), "measure", *self.ask.names)
-        found = self._measured(rng)
-        findings = tuple(replace(f, failed=f.failed + self.failed) for f in found.findings)
-        replace(found, findings=findings).save(self.target)
+        measured = self.measure.run(self._opened(), rng=rng_of(self.measure, self.seed))
+        findings = tuple(replace(f, failed=f.failed + self.failed) for f in measured.findings)
+        replace(measured, findings=findings).save(self.target)
         return len(findings)
 
-    def _measured(self, rng: np.random.Generator) -> Measured:
-        ask = self.ask
-        if self.utility is not None:
-            return measure_utility(self.utility)
-        if ask.family == "similarity":
-            pair = (self.sides["original"].path, self.sides["hidden"].path)
-            return measure_similarity(*pair, metrics=ask.metrics, rng=rng)
-        view = self._view()
-        if ask.family == "inference":
-            return measure_inference(view.split(), attribute=ask.attribute, known=ask.known, rng=rng)
-        seen = view.seen()
-        if ask.family == "detection":
-            told = {"metrics": ask.metrics, "length": ask.length, "genders": ask.genders, "listed": ask.listed}
-            return measure_detection(seen, **told, rng=rng)  # type: ignore[arg-type]
-        if ask.family == "link":
-            crowd = {"sizes": ask.sizes, "populations": ask.populations, "genders": ask.genders}
-            return measure_link(seen, metrics=ask.metrics, length=ask.length, **crowd, rng=rng)  # type: ignore[arg-type]
-        if ask.family == "single":
-            return measure_single(seen, length=ask.length, sizes=ask.sizes, draws=ask.draws, rng=rng)
-        if ask.family == "ranks":
-            return measure_ranks(seen, metrics=ask.metrics, links=ask.links, tests=ask.rank_tests, rng=rng)
-        raise MetricError(f"no family of metrics '{ask.family}'")
-
-    def _view(self) -> View:
-        sides, calibration = self.sides, None
-        if "calibration enroll" in sides:
-            calibration = ((sides["calibration enroll"],), sides["calibration trial"])
-        return View(
-            knowledge=self.assault["knowledge"],
-            embedder=self.embedder,
-            scorer=self.assault["scorer"],
-            enroll=tuple(sides[name] for name in sorted(sides) if name.startswith("enroll")),
-            trial=sides["trial"],
-            training=sides.get("training"),
-            training_original=sides.get("training original"),
-            calibration=calibration,
-            as_norm=self.assault["as_norm"],
-            alignment=self.assault["alignment"] or "pairs",
-        )
+    def _opened(self) -> Any:
+        """Read what the measure needs."""
+        if self.measure.needs == "attack":
+            return self.inputs.played()
+        if self.measure.needs == "training":
+            return self.inputs.split()
+        if self.measure.needs == "pairs":
+            return tuple(file.read().embeddings for file in self.inputs)
+        return self.inputs

@@ -12,7 +12,7 @@ import polars as pl
 from personare.core.tables import Corpus
 from personare.pipeline.jobs.train_recognizer import open_data, train_recognizer
 from personare.pipeline.speech import content_of
-from personare.pipeline.stages.anonymize import HideJob
+from personare.pipeline.stages.anonymize import AnonymizedSpeech
 from personare.pipeline.store import Stage, Store
 from personare.pipeline.waves import WholeStage
 from personare.training.recognizer.settings import RecognizerSettings
@@ -25,7 +25,7 @@ class TrainJob(WholeStage):
     label: str
     frame: pl.DataFrame
     settings: RecognizerSettings
-    hidden: HideJob | None = None
+    hidden: AnonymizedSpeech | None = None
 
     @cached_property
     def stage(self) -> Stage:

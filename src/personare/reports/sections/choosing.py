@@ -1,4 +1,4 @@
-"""Which of many findings a sentence or a picture shows: the whole crowd, the strongest attacker, the same colour."""
+"""Which of many findings a sentence, table or figure shows: everybody, the largest gallery, the strongest attacker."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from personare.core.findings import Finding
 from personare.reports.run import ORIGINAL, Run
-
-RECOGNIZED = ("wer", "cer")
 
 
 def overall(findings: Iterable[Finding], metric: str | None = None) -> list[Finding]:
@@ -35,42 +33,62 @@ def values(findings: Iterable[Finding], name: str) -> list[str]:
 
 def groups(findings: Iterable[Finding], *names: str) -> dict[tuple[str, ...], list[Finding]]:
     """Put findings with the same conditions together, in the order of the run."""
-    found: dict[tuple[str, ...], list[Finding]] = {}
+    grouped: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        found.setdefault(tuple(condition(name)(finding) for name in names), []).append(finding)
-    return found
+        grouped.setdefault(tuple(condition(name)(finding) for name in names), []).append(finding)
+    return grouped
 
 
-def hidden(findings: Iterable[Finding]) -> list[Finding]:
+def is_original(finding: Finding) -> bool:
+    """Whether the speech under test is original speech: nothing protects it, whoever attacks."""
+    return ORIGINAL in (finding.conditions.get("anonymizer"), finding.conditions.get("knowledge"))
+
+
+def protected(findings: Iterable[Finding]) -> list[Finding]:
     """Leave original speech out."""
-    return [f for f in findings if f.conditions.get("anonymizer") != ORIGINAL]
+    return [f for f in findings if not is_original(f)]
 
 
-def largest_crowd(findings: Sequence[Finding]) -> list[Finding]:
+def gallery_size(finding: Finding) -> int:
+    """Give N, among how many people the attacker searches; 0 where there is no gallery."""
+    return int(finding.conditions.get("N", 0))
+
+
+def utterances(finding: Finding) -> int:
+    """Give L, how many utterances the attacker has of the same person at once."""
+    return int(finding.conditions.get("L", 1))
+
+
+def largest_gallery(findings: Sequence[Finding]) -> list[Finding]:
     """Keep those measured with the most people."""
-    most = max((int(f.conditions.get("N", 0)) for f in findings), default=0)
-    return [f for f in findings if int(f.conditions.get("N", 0)) == most]
+    most = max(map(gallery_size, findings), default=0)
+    return [f for f in findings if gallery_size(f) == most]
+
+
+def fewest_utterances(findings: Sequence[Finding]) -> list[Finding]:
+    """Keep those with the fewest utterances at once."""
+    fewest = min(map(utterances, findings), default=1)
+    return [f for f in findings if utterances(f) == fewest]
 
 
 def strongest(findings: Sequence[Finding]) -> Finding | None:
-    """Give the attacker's best result among those with the most people; None of nothing.
+    """Give the best result of any attacker among those with the largest gallery, by one metric; None of nothing.
 
-    Forecasts and unknown values are never chosen before a number.
+    Equal results are decided by the end of the interval that is safer for the attacker, then by fewer utterances.
+    Unknown values are never chosen before a number.
     """
-    known = [f for f in largest_crowd(findings) if not math.isnan(f.estimate.value)]
-    if not known:
-        return None
-    sign = 1.0 if known[0].metric.better == "lower" else -1.0
-    return max(known, key=lambda f: sign * f.estimate.value)
+    known = [f for f in largest_gallery(findings) if not math.isnan(f.estimate.value)]
+    return max(known, key=_strength, default=None)
 
 
-def shortest(findings: Sequence[Finding]) -> list[Finding]:
-    """Keep those with the fewest utterances heard at once."""
-    least = min((int(f.conditions.get("L", 1)) for f in findings), default=1)
-    return [f for f in findings if int(f.conditions.get("L", 1)) == least]
+def _strength(finding: Finding) -> tuple[float, float, int]:
+    e = finding.estimate
+    if finding.metric.better == "lower":  # lower is more privacy: the attacker wants it high
+        return e.value, -math.inf if math.isnan(e.low) else e.low, -utterances(finding)
+    return -e.value, -math.inf if math.isnan(e.high) else -e.high, -utterances(finding)
 
 
-class Palette:
+class SeriesColours:
     """The same method and the same attacker have the same colour all over a report; original speech is grey."""
 
     def __init__(self, run: Run) -> None:
@@ -92,15 +110,20 @@ class Palette:
         """Number a listener's colour."""
         return self.listeners.index(name) if name in self.listeners else 0
 
-    def titled(self, corpus: str, words: str) -> str:
+    def titled(self, corpus: str, title: str) -> str:
         """Put the corpus before a title where there are several."""
-        return f"{corpus}: {words}" if len(self.corpora) > 1 and corpus else words
+        return f"{corpus}: {title}" if len(self.corpora) > 1 and corpus else title
 
 
-def word(text: str) -> str:
+def method_label(name: str) -> str:
+    """Call a method as the page does: original speech has no protection."""
+    return "no protection" if name == ORIGINAL else name
+
+
+def slug(text: str) -> str:
     """Make a name for files and ids.
 
-    >>> word("Lazy informed (ge2e)")
+    >>> slug("Lazy informed (ge2e)")
     'lazy-informed-ge2e'
     """
     kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in text.lower())

@@ -6,28 +6,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from personare.core.findings import Finding
-from personare.reports.blocks import Block, Missing, Points, Section, Table, Words
+from personare.reports.blocks import BulletList, Paragraph, ReportTable, Section
+from personare.reports.finding_rows import attacker_or_listener
 from personare.reports.run import Run
-from personare.reports.sections.choosing import groups, hidden, overall, strongest, values
-from personare.reports.verdicts import judgement
-from personare.reports.wording import by, number, value_with_interval
+from personare.reports.sections.choosing import groups, overall, protected, strongest, values
+from personare.reports.verdicts import outcome
 
+TITLE = "The three legal criteria"
 LIMITS = (
     "What is said can identify a speaker as well as how it is said: words are not assessed by these measures. The "
-    "results hold for the attackers played here and this corpus; a stronger attacker or other speech may give more. "
+    "results hold for these attackers and this corpus; a stronger attacker or other speech may give more. "
     "Whether the remaining risk is acceptable is a legal question that no number answers by itself."
 )
-WORDS = {"exposed": "better than guessing", "hidden": "not shown to be better than guessing", "unknown": "not decided"}
+OUTCOMES = {
+    "exposed": "better than guessing",
+    "not shown": "not shown to be better than guessing",
+    "below chance": "below chance",
+    "undecided": "not decided",
+}
+HEAD = ["criterion", "method", "strongest attacker", "metric", "value [95 % interval]", "guessing", "outcome"]
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion: its name, the Opinion's question, the metrics that answer it (best first), and what is lacking."""
+    """A criterion: its name, the Opinion's question, the metrics that answer it (best first), and how to measure it."""
 
     name: str
     question: str
     metrics: Sequence[str]
-    lacking: str
+    measured_by: str
 
 
 CRITERIA = (
@@ -35,66 +42,64 @@ CRITERIA = (
         "Singling out",
         "Is it still possible to isolate one person's records in the data?",
         ("singling_out", "rank_single_p50"),
-        "Not measured in this run: add the metric singling_out to the study.",
+        "the metric singling_out",
     ),
     Criterion(
         "Linkability",
         "Is it still possible to link records that concern the same person?",
         ("linkability", "rank_link_p50", "eer", "dsys"),
-        "Not measured in this run: add the metric linkability to the study.",
+        "the metric linkability",
     ),
     Criterion(
         "Inference",
         "Can information about the person be inferred from the data?",
         ("risk_over_control",),
-        "Not measured in this run: what the voices still tell about people (gender, age, health, origin) is unknown. "
-        "The metric inference measures gender where the corpus knows it.",
+        "the metric inference, where the corpus knows an attribute such as gender",
     ),
 )
 
 
 def criteria_section(run: Run) -> Section:
-    """Go through the three criteria."""
-    rows, lacking = list[list[str]](), list[Block]()
-    for criterion in CRITERIA:
-        found = _rows(criterion, hidden(overall(run.findings)))
-        rows += found or [[criterion.name, "-", "-", "-", "-", "-", "not measured"]]
-        if not found:
-            lacking.append(Missing(f"{criterion.name}: {criterion.lacking}"))
-    table = Table(
-        "criteria",
-        "Opinion 05/2014 (WP29) asks three questions; the strongest attacker's answer for each method",
-        ["criterion", "method", "strongest attacker", "metric", "value", "guessing", "outcome"],
-        rows,
-        numbers=(4, 5),
-    )
-    questions = [f"{c.name}: {c.question}" for c in CRITERIA]
-    blocks: list[Block] = [Points(questions), table, *lacking, Words(LIMITS, soft=True)]
-    return Section("criteria", "The three legal criteria", blocks)
+    """Go through the three criteria; what was not measured is said in its row."""
+    findings = protected(overall(run.findings))
+    answers = {criterion: _rows(criterion, findings) for criterion in CRITERIA}
+    if not any(answers.values()):
+        return Section("criteria", TITLE, unmeasured=["the three legal criteria of WP29"])
+    rows = [
+        row
+        for criterion, answer in answers.items()
+        for row in answer or [[criterion.name, "-", "-", "-", "-", "-", "not measured"]]
+    ]
+    caption = "Opinion 05/2014 (WP29) asks three questions; the strongest attacker's answer for each method"
+    table = ReportTable("criteria", caption, HEAD, rows, numbers=(4, 5))
+    questions = BulletList([f"{c.name}: {c.question}" for c in CRITERIA])
+    unknown = [f"{c.name} is measured by {c.measured_by}." for c, answer in answers.items() if not answer]
+    remark = Paragraph(" ".join([*unknown, LIMITS]), soft=True)
+    return Section("criteria", TITLE, [questions, table, remark])
 
 
 def _rows(criterion: Criterion, findings: Sequence[Finding]) -> list[list[str]]:
     """One row per method by the best metric that was measured; none where none was."""
     for name in criterion.metrics:
-        found = [f for f in findings if f.metric.name == name]
-        best = [strongest(group) for group in groups(found, "corpus", "anonymizer").values()]
-        rows = [_row(criterion.name, f, many=len(values(found, "corpus")) > 1) for f in best if f is not None]
+        same = [f for f in findings if f.metric.name == name]
+        best = [strongest(group) for group in groups(same, "corpus", "anonymizer").values()]
+        rows = [_row(criterion.name, f, several=len(values(same, "corpus")) > 1) for f in best if f is not None]
         if rows:
             return rows
     return []
 
 
-def _row(name: str, finding: Finding, *, many: bool) -> list[str]:
+def _row(name: str, finding: Finding, *, several: bool) -> list[str]:
     c = finding.conditions
     at = ", ".join(f"{key} = {c[key]:,}" for key in ("L", "N") if key in c)
     about = f" of {c['attribute']}" if "attribute" in c else ""
-    where = f" on {c.get('corpus')}" if many else ""
+    where = f" on {c.get('corpus')}" if several else ""
     return [
         name,
         f"{c.get('anonymizer', '-')}{where}",
-        by(finding),
+        attacker_or_listener(finding),
         f"{finding.metric.title}{about}{f' ({at})' if at else ''}",
-        value_with_interval(finding),
-        number(finding.chance_level, finding.metric.unit),
-        WORDS.get(judgement(finding), "-"),
+        finding.text,
+        finding.chance_text,
+        OUTCOMES[outcome(finding)],
     ]

@@ -18,6 +18,7 @@ from personare.encoders import ecapa_graph
 from personare.training.embedder import xvector
 
 if TYPE_CHECKING:
+    from personare.core.fingerprint import SystemIdentity
     from personare.training.embedder.task import EmbedderTask
 
 FORMAT = "personare embedder 1"  # what a model file says it is
@@ -25,7 +26,7 @@ TOLERANCE = 1e-4  # largest difference between graph and network, relative to th
 _LENGTHS = (5, 57, 300)  # frames
 
 
-def export(task: EmbedderTask, path: Path, *, system: str | None = None) -> float:
+def export(task: EmbedderTask, path: Path, *, system: SystemIdentity | None = None) -> float:
     """Write the network to ``path``; gives the largest relative difference to the network as it was trained.
 
     ``system`` is the anonymizer whose speech it was trained on: an attack with this embedder is an informed one.
@@ -36,7 +37,8 @@ def export(task: EmbedderTask, path: Path, *, system: str | None = None) -> floa
         "format": FORMAT,
         "settings": json.dumps(dataclasses.asdict(task.settings), sort_keys=True),
         "speakers": json.dumps(speaker_tokens(speakers)),
-        "system": system or "",
+        "system": system.fingerprint if system else "",
+        "system_name": system.name if system else "",
     }
     encoded = build(task.network_arrays(), metadata=metadata)
     difference = _difference(task, encoded)

@@ -22,6 +22,7 @@ from personare.training.embedder.utterances import TrainingUtterance, TrainingUt
 from personare.training.torch_extra import repeatable, torch_for
 
 if TYPE_CHECKING:
+    from personare.core.fingerprint import SystemIdentity
     from personare.core.tables import Corpus
     from personare.training.embedder.settings import EmbedderSettings
 
@@ -47,7 +48,7 @@ class EmbedderTrainingRun:
                 initialize_head(self.task)
         yield from loop.train(self.task, settings.plan, folder, fingerprint=self.fingerprint, resume=resume)
 
-    def finish(self, folder: Path, *, system: str | None = None) -> ExportedEmbedder:
+    def finish(self, folder: Path, *, system: SystemIdentity | None = None) -> ExportedEmbedder:
         """Write the best network to ``model.onnx``; ``system`` is the anonymizer of its training speech."""
         end = loop.best_of_training(self.task, folder, fingerprint=self.fingerprint)
         difference = export(self.task, folder / MODEL, system=system)

@@ -12,8 +12,8 @@ from personare.core import weights
 from personare.core.checkpoint import load_tensors
 from personare.core.errors import ConfigError, did_you_mean
 from personare.core.seeding import Key, rng_for
-from personare.core.speakers import unit_rows
 from personare.core.tables import Embeddings
+from personare.core.vectors import unit_rows
 from personare.encoders import mels
 from personare.encoders.ecapa import MIN_SAMPLES
 from personare.encoders.ecapa import NAME as PRETRAINED

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from personare.core.errors import ConfigError
 from personare.encoders.spectra import RATE_HZ, mel_bands, power_spectra
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ def features(audio: Audio) -> NDArray[np.float32]:
 
 
 def symbols_of(text: str) -> list[int]:
-    """Turn normalized text into symbols; signs that are no letters vanish.
+    """Turn normalized text into symbols; a text with digits or letters of another alphabet is refused.
 
-    >>> symbols_of("ab, two")
+    >>> symbols_of("ab two")
     [3, 4, 1, 22, 25, 17]
     """
-    return [LETTERS.index(c) + 1 for c in text if c in LETTERS]
+    if unknown := [c for c in text if c not in LETTERS]:
+        raise ConfigError(f"'{unknown[0]}' is no letter the network can write; write numbers out in words")
+    return [LETTERS.index(c) + 1 for c in text]
 
 
 def letters_of(symbols: Sequence[int]) -> str:

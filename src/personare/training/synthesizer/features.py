@@ -20,8 +20,8 @@ from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, TrainingError
 from personare.core.files import write_bytes
 from personare.encoders.content import moonshine_content
-from personare.encoders.grid import RATE_HZ, Track
-from personare.encoders.tracking import tracked
+from personare.encoders.grid import RATE_HZ
+from personare.encoders.prosody import ProsodyTrack, track_prosody
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class SynthesizerFeatures:
 
     speaker: str
     audio: NDArray[np.int16]
-    track: Track
+    track: ProsodyTrack
     vector: Floats
     contents: tuple[NDArray[np.float16], ...]
     speeds: tuple[float, ...]
@@ -82,7 +82,7 @@ def extract(audio: Audio, sources: FeatureSources, *, rng: np.random.Generator) 
     audio = resample(audio, RATE_HZ)
     if not _SHORTEST_S <= audio.duration_s <= _LONGEST_S:
         raise AudioError(f"{audio.duration_s:.1f} s of speech; training takes {_SHORTEST_S:g} to {_LONGEST_S:g} s")
-    track = tracked(audio.samples)
+    track = track_prosody(audio.samples)
     arrays: dict[str, NDArray[Any]] = {
         "audio": np.round(np.clip(audio.samples, -1, 1) * 32767).astype(np.int16),
         "f0": track.f0_hz,
@@ -124,7 +124,7 @@ def load(path: Path, speaker: str) -> SynthesizerFeatures:
     """Read features."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            track = Track(arrays["f0"], arrays["voiced"], arrays["energy"])
+            track = ProsodyTrack(arrays["f0"], arrays["voiced"], arrays["energy"])
             contents = (arrays["content"], *(arrays[f"content{k}"] for k in (1, 2, 3)))
             speeds = (1.0, *map(float, arrays["speeds"]))
             return SynthesizerFeatures(speaker, arrays["audio"], track, arrays["vector"], contents, speeds)

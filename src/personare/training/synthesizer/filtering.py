@@ -16,10 +16,12 @@ def synthesize(harmonic: Any, noise: Any, logs: Any) -> Any:
     torch = torch_for("the synthesizer's sound")
     split = bands.HARMONIC_BANDS
     tonal, hiss = logs[..., :split], logs[..., split:]
-    loud = (tonal @ torch.from_numpy(bands.spread(split))).exp()
-    phase = tonal @ torch.from_numpy(bands.early_phase(split))
+    loud = (tonal @ torch.from_numpy(bands.mel_interpolation(split))).exp()
+    phase = tonal @ torch.from_numpy(bands.minimum_phase(split))
     spectrum = _transformed(harmonic) * torch.polar(loud, phase)
-    spectrum = spectrum + _transformed(noise) * (hiss @ torch.from_numpy(bands.spread(bands.NOISE_BANDS))).exp()
+    spectrum = (
+        spectrum + _transformed(noise) * (hiss @ torch.from_numpy(bands.mel_interpolation(bands.NOISE_BANDS))).exp()
+    )
     return _added(torch.fft.irfft(spectrum, bands.TRANSFORM, dim=2))
 
 
@@ -39,4 +41,4 @@ def _added(parts: Any) -> Any:
         torch.nn.functional.pad(parts[..., k * bands.HOP : (k + 1) * bands.HOP], (0, 0, k, overlaps - 1 - k))
         for k in range(overlaps)
     )
-    return bands.whole(total.reshape(len(parts), -1).T, frames).T
+    return bands.trim(total.reshape(len(parts), -1).T, frames).T

@@ -22,11 +22,10 @@ from personare.encoders.grid import (
     FINE,
     PAIR,
     STEP,
-    Track,
     frame_count,
     on_frames,
-    prosody,
 )
+from personare.encoders.prosody import ProsodyTrack, features
 from personare.training.synthesizer import filtering, network, spectral_losses
 from personare.training.synthesizer.features import SynthesizerFeatures
 from personare.training.synthesizer.settings import SynthesizerSettings
@@ -63,7 +62,7 @@ class SynthesizerTask:
         drawn = rng.choice(len(self.utterances), self.settings.batch, p=lengths / lengths.sum())
         crops = [self._crop(self.utterances[int(index)], rng) for index in drawn]
         arrays = {name: np.stack([crop[name] for crop in crops]) for name in crops[0]}
-        arrays["harmonic"] = bands.pulses(arrays.pop("f0"), turn=rng.random(len(crops)))
+        arrays["harmonic"] = bands.pulses(arrays.pop("f0"), phase=rng.random(len(crops)))
         arrays["noise"] = rng.standard_normal(arrays["harmonic"].shape, dtype=np.float32)
         batch: dict[str, Any] = {name: torch.from_numpy(values) for name, values in arrays.items()}
         return {**batch, "adversarial": self._adversarial_share(step)}
@@ -78,7 +77,7 @@ class SynthesizerTask:
         f0_hz = utterance.track.f0_hz[first * PAIR : (first + frames) * PAIR]
         return {
             "content": _padded(content[part], frames),
-            "prosody": _padded(prosody(utterance.track, count)[part], frames, edge=True),
+            "prosody": _padded(features(utterance.track, count)[part], frames, edge=True),
             "voice": self._vector(utterance, rng),
             "f0": _padded(f0_hz[:, None], frames * PAIR, edge=True)[:, 0],
             "natural": _padded(samples[:, None], frames * STEP)[:, 0],
@@ -132,14 +131,14 @@ class SynthesizerTask:
         """Synthesize an utterance with a speaker vector, at its own pitch: samples at the common level."""
         torch = torch_for("training the synthesizer")
         count = frame_count(len(utterance.audio))
-        inputs = on_frames(utterance.contents[0].astype(np.float32), count), prosody(utterance.track, count), vector
+        inputs = on_frames(utterance.contents[0].astype(np.float32), count), features(utterance.track, count), vector
         with torch.no_grad():
             logs = network.band_levels(
                 self.tensors, *(torch.from_numpy(x)[None] for x in inputs), blocks=self.settings.shape.blocks
             )
         harmonic = bands.pulses(utterance.track.f0_hz[: count * PAIR])
         noise = rng.standard_normal(len(harmonic), dtype=np.float32)
-        return bands.shaped(harmonic, noise, logs.numpy().reshape(-1, bands.BANDS))[: len(utterance.audio)]
+        return bands.synthesize(harmonic, noise, logs.numpy().reshape(-1, bands.BANDS))[: len(utterance.audio)]
 
 
 def _padded(values: Floats, length: int, *, edge: bool = False) -> Floats:
@@ -150,7 +149,7 @@ def _padded(values: Floats, length: int, *, edge: bool = False) -> Floats:
     return np.pad(values, ((0, missing), (0, 0)), mode="edge" if edge else "constant")
 
 
-def _speech_frames(track: Track, count: int) -> NDArray[np.bool_]:
+def _speech_frames(track: ProsodyTrack, count: int) -> NDArray[np.bool_]:
     """Which encoder frames hold speech."""
     fine = np.minimum((CONTENT_CENTRE + CONTENT_STEP * np.arange(count)) // FINE, len(track.energy_db) - 1)
     return track.energy_db[fine] > _SPEECH_FROM_DB

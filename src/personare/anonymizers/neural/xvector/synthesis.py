@@ -1,0 +1,96 @@
+"""Synthesis: content, prosody and a speaker vector made into sound, at the level of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.core import bands
+from personare.encoders.grid import PAIR, RATE_HZ, frame_count, on_frames
+from personare.encoders.prosody import ProsodyTrack, features
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from personare.anonymizers.neural.xvector.weights import SynthesizerModel
+
+    Floats = NDArray[np.float32]
+
+CROSSFADE = 320  # samples by which a phrase reaches into its neighbours
+_LEVEL_S = 2.0  # the level of the original is followed under windows of this length
+_PAUSE_DB, _SILENCE_DB, _ATTENUATION_DB = -30.0, -45.0, 12.0  # noise in pauses is attenuated: it carries no words
+_MAX_GAIN = 30.0
+
+
+def synthesize(
+    model: SynthesizerModel,
+    content: Floats,
+    track: ProsodyTrack,
+    vector: Floats,
+    *,
+    length: int,
+    rng: np.random.Generator,
+    mask: bool = False,
+) -> Floats:
+    """Make ``length`` samples at 16 kHz; with ``mask``, from content with less of the speaker in it."""
+    count = frame_count(length)
+    framed = on_frames(content, count)
+    logs = model.log_bands(model.masked(framed) if mask else framed, features(track, count), vector)
+    logs = logs.reshape(-1, bands.BANDS)
+    logs[:, bands.HARMONIC_BANDS :] -= _pause_attenuation(track.energy_db[: len(logs)])[:, None]
+    harmonic = bands.pulses(track.f0_hz[: count * PAIR], phase=float(rng.random()))
+    noise = rng.standard_normal(len(harmonic), dtype=np.float32)
+    return bands.synthesize(harmonic, noise, logs)[:length]
+
+
+def _pause_attenuation(energy_db: Floats) -> Floats:
+    """How much softer the noise of a frame becomes (natural logarithm): not in speech, by 12 dB in sure pauses."""
+    share = np.clip((_PAUSE_DB - energy_db) / (_PAUSE_DB - _SILENCE_DB), 0.0, 1.0)
+    attenuation: Floats = (share * (_ATTENUATION_DB / 20 * np.log(10))).astype(np.float32)
+    return attenuation
+
+
+def crossfade(pieces: Iterable[tuple[int, Floats]], length: int) -> Floats:
+    """Put pieces of sound at their first samples; where they overlap, each fades into the next."""
+    result, total = np.zeros((2, length), np.float32)
+    for first, piece in pieces:
+        last = first + len(piece)
+        rising = np.minimum((np.arange(len(piece), dtype=np.float32) + 1) / (2 * CROSSFADE), 1)
+        share = np.ones_like(rising) if first == 0 else rising
+        share = share if last == length else np.minimum(share, rising[::-1])
+        result[first:last] += piece * share
+        total[first:last] += share
+    return result / total
+
+
+def match_level(original: Floats, synthesized: Floats) -> Floats:
+    """Follow the level of the original under windows of 2 s; where it is silent, be silent."""
+    gains = np.minimum(_levels(original) / np.maximum(_levels(synthesized), 1e-9), _MAX_GAIN)
+    step = round(_LEVEL_S * RATE_HZ / 4)
+    centres = np.arange(len(gains)) * step
+    levelled = synthesized * np.interp(np.arange(len(synthesized)), centres, gains).astype(np.float32)
+    levelled[_silent(original)] = 0
+    return levelled
+
+
+def _levels(sound: Floats) -> NDArray[np.float64]:
+    """Root mean square under Hann windows of 2 s, a quarter of a window apart, the first around the start."""
+    size = round(_LEVEL_S * RATE_HZ)
+    padded = np.pad(sound.astype(np.float64), (size // 2, size))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, size)[:: size // 4][: len(sound) // (size // 4) + 2]
+    levels: NDArray[np.float64] = np.sqrt(np.einsum("ft,ft,t->f", windows, windows, np.hanning(size + 2)[1:-1]))
+    return levels
+
+
+def _silent(sound: Floats) -> NDArray[np.bool_]:
+    """Stretches of at least 20 ms without any sound at all."""
+    least = RATE_HZ // 50
+    still = (sound == 0).astype(np.int8)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], still, [0]])))
+    silent = np.zeros(len(sound), bool)
+    for first, last in zip(edges[::2], edges[1::2], strict=True):
+        if last - first >= least:
+            silent[first:last] = True
+    return silent

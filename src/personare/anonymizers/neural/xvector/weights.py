@@ -1,0 +1,122 @@
+"""The synthesizer as it is shipped or trained: the network, its card, and the pseudo-speakers it may speak as.
+
+A folder holds ``voice.onnx`` (content, prosody, speaker vector -> bands), ``mask.onnx`` (content -> content with less
+of the speaker in it), ``voice.json`` (the card: data, licence, hashes, what was measured) and ``voices.npz`` (vectors
+of pseudo-speakers with their genders, and regressions from a vector to its F0 and gender). Files that do not fit the
+card are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.errors import WeightsError
+from personare.core.files import file_digest
+from personare.core.sessions import open_session
+from personare.encoders.prosody import F0Statistics
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+NETWORK, MASK, CARD, VOICES = "voice.onnx", "mask.onnx", "voice.json", "voices.npz"
+SHIPPED = "shipped"
+
+
+@dataclass(frozen=True, eq=False)
+class SpeakerBank:
+    """Pseudo-speakers to choose from, and what a speaker vector says about its speaker.
+
+    Parameters
+    ----------
+    vectors, genders : pseudo-speakers, [n, 256] of length 1, and f or m for each.
+    f0_regression : from a vector (with a 1 behind it) to the median (log2 Hz) and range (octaves) of its F0; [257, 2].
+    gender_regression : from a vector to its gender, above 0 for f; [257].
+    """
+
+    vectors: Floats
+    genders: tuple[str, ...]
+    f0_regression: Floats
+    gender_regression: Floats
+
+    def f0_of(self, vector: Floats) -> F0Statistics:
+        """Predict how high the speaker of a vector speaks."""
+        median, octaves = np.append(vector, 1.0) @ self.f0_regression
+        return F0Statistics(float(np.clip(median, 6.1, 8.5)), float(np.clip(octaves, 0.08, 0.6)))
+
+    def gender_of(self, vector: Floats) -> str:
+        """Predict the gender of the speaker of a vector."""
+        return "f" if float(np.append(vector, 1.0) @ self.gender_regression) > 0 else "m"
+
+
+@dataclass(frozen=True, eq=False)
+class SynthesizerModel:
+    """An opened synthesizer: its network, its mask, its pseudo-speakers, its card."""
+
+    network: Any
+    mask: Any
+    bank: SpeakerBank
+    card: dict[str, Any]
+
+    def masked(self, content: Floats) -> Floats:
+        """Remove speaker information from content [frames, 288], as far as the mask has learnt to."""
+        kept: Floats = self.mask.run(None, {"content": content})[0]
+        return kept
+
+    def log_bands(self, content: Floats, prosody: Floats, vector: Floats) -> Floats:
+        """Predict the log-strength of every band: [frames, bands]."""
+        inputs = {"content": content[None], "prosody": prosody[None], "voice": vector[None].astype(np.float32)}
+        logs: Floats = self.network.run(None, inputs)[0][0]
+        return logs
+
+
+def shipped_folder() -> Path:
+    """Where the shipped synthesizer lies."""
+    return Path(str(resources.files("personare.anonymizers.neural.xvector"))) / SHIPPED
+
+
+def open_weights(where: Path | str = SHIPPED) -> SynthesizerModel:
+    """Open the shipped synthesizer, or one that was trained into a folder; once, for as long as it is the same."""
+    folder = shipped_folder() if str(where) == SHIPPED else Path(where)
+    return _opened(folder, str(where), _digests(folder, str(where)))
+
+
+def _digests(folder: Path, where: str) -> tuple[tuple[str, str], ...]:
+    """Hash the card and the files beside it; a file that is missing is one line."""
+    try:
+        return tuple((name, file_digest(folder / name)) for name in (CARD, NETWORK, MASK, VOICES))
+    except FileNotFoundError as error:
+        missing = Path(str(error.filename)).name
+        raise WeightsError(f"{where}: has no {missing}; train a voice into this folder, or name another") from None
+    except OSError as error:
+        raise WeightsError(f"{where}: cannot be read ({error.strerror})") from None
+
+
+@lru_cache(maxsize=2)
+def _opened(folder: Path, where: str, digests: tuple[tuple[str, str], ...]) -> SynthesizerModel:
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        if dict(digests[1:]) != {name: card["sha256"][name] for name, _ in digests[1:]}:
+            raise WeightsError(f"{where}: the files do not fit their card; train the voice again or restore them")
+        network, mask, bank = ((folder / name).read_bytes() for name, _ in digests[1:])
+        sessions = (open_session(network, where=where), open_session(mask, where=where))
+        return SynthesizerModel(*sessions, read_bank(bank), card)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightsError(f"{where}: not a trained voice ({type(error).__name__}: {error})") from None
+
+
+def read_bank(content: bytes) -> SpeakerBank:
+    """Read the pseudo-speakers from the bytes of an npz."""
+    import io
+
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        genders = tuple(str(word) for word in arrays["genders"])
+        return SpeakerBank(arrays["vectors"], genders, arrays["pitch"], arrays["gender"])

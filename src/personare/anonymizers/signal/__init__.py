@@ -1,0 +1,1 @@
+"""Anonymizers by signal processing: linear prediction, formants and the WORLD vocoder; no model is needed."""

@@ -1,0 +1,161 @@
+"""Formants (I1): the voice is given the vocal tract, the F0 and the speaking rate of a target drawn from a table.
+
+Steps, in the paper's order: (1) the length of the vocal tract is changed by playing the sound faster or slower
+(resampling), which shifts all formants by one factor; (2) each formant is shifted the rest of the way to the value of a
+randomly chosen target speaker; (3) F0 and speaking rate are adjusted; (4) the bands of F4 and F5 are exchanged with
+Hann-shaped edges; (5) pink noise, modulated by the speech, is added to the bands of F6 to F9.
+[tomashenko2022voiceprivacy2020, 3.2.3, I1; dubagunta2020; after vanson2020]
+
+Deviations: F0 and speaking rate (3) are set by the WORLD vocoder, not by PSOLA. The length of the file is kept: when
+words get faster, pauses get longer. Each formant moves by at most ``max_shift`` so that vowels stay vowels. A sound too
+short to be measured is taken for an average voice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from personare.anonymizers.signal.formant_tracking import median_formants_hz
+from personare.anonymizers.signal.ranges import Range, check_range, draw
+from personare.anonymizers.signal.speaking_rate import change_speaking_rate
+from personare.anonymizers.signal.targets import TargetVoice, average_target, builtin_targets, load_targets
+from personare.anonymizers.signal.vocoder import (
+    WorldParameters,
+    median_f0_hz,
+    resynthesize,
+    transform_f0,
+    warp_frequencies,
+)
+from personare.core.audio import Audio
+from personare.core.errors import ConfigError
+from personare.core.fingerprint import Fingerprinted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_EDGE_HZ = 150.0
+
+
+@dataclass(frozen=True)
+class Formants(Fingerprinted):
+    """I1: vocal tract, pitch and speaking rate of a target voice drawn from a table (WORLD vocoder).
+
+    Parameters
+    ----------
+    targets : table made by ``personare fit-targets``; None takes the built-in one.
+    gender : draw among all targets, or only among ``"f"`` or ``"m"``.
+    max_shift : largest factor by which one formant may move.
+    speaking_rate : factor on the speed of the words, or a range.
+    f0_spread : factor on the F0 range (the excursions around the median, in octaves), or a range.
+    exchange : exchange the bands of F4 and F5.
+    noise_db : level of the noise in the bands of F6 to F9, against the speech there; None adds none.
+    """
+
+    paper: ClassVar[str] = (
+        "Dubagunta et al., 2020; Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.2.3 (I1); "
+        "Morise et al., WORLD, 2016"
+    )
+    VERSION: ClassVar[int] = 1
+    RENAMED: ClassVar[Mapping[str, str]] = {"most": "max_shift", "rate": "speaking_rate"}
+
+    targets: Path | None = None
+    gender: Literal["any", "f", "m"] = "any"
+    max_shift: float = 1.3
+    speaking_rate: Range = (0.85, 1.15)
+    f0_spread: Range = (0.8, 1.2)
+    exchange: bool = True
+    noise_db: float | None = 0.0
+
+    def __post_init__(self) -> None:
+        check_range(self.max_shift, name="formants: max_shift", low=1.0, high=2.0)
+        check_range(self.speaking_rate, name="formants: speaking_rate", low=0.5, high=2.0)
+        check_range(self.f0_spread, name="formants: f0_spread", low=0.0, high=3.0)
+        if self.noise_db is not None:
+            check_range(self.noise_db, name="formants: noise_db", low=-60.0, high=20.0)
+
+    def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
+        """Anonymize one channel."""
+        target = self._draw_target(rng)
+        rate, spread = draw(self.speaking_rate, rng=rng), draw(self.f0_spread, rng=rng)
+        source_hz = median_f0_hz(audio)
+        own = median_formants_hz(audio)
+        own = np.array(average_target().formants_hz) if own is None else own
+        aimed = np.array(target.formants_hz[: len(own)])
+        aimed = own * np.clip(aimed / own, 1 / self.max_shift, self.max_shift)
+        speed = float(np.exp(np.mean(np.log(aimed / own))))  # the vocal tract as a whole: all formants by one factor
+
+        def change(speech: WorldParameters) -> WorldParameters:
+            changed = change_speaking_rate(speech, rate)
+            changed = warp_frequencies(changed, _formant_shift(changed.frequencies_hz, own * speed, aimed, speed))
+            if self.exchange:
+                changed = warp_frequencies(changed, _exchanged(changed.frequencies_hz, aimed))
+            if self.noise_db is not None:
+                changed = _add_noise(changed, aimed, noise_db=self.noise_db)
+            if source_hz is not None:
+                changed = transform_f0(changed, source_hz=source_hz, target_hz=target.f0_hz, spread=spread)
+            return changed
+
+        return resynthesize(audio, change, speed=speed)
+
+    def _draw_target(self, rng: np.random.Generator) -> TargetVoice:
+        table = builtin_targets() if self.targets is None else load_targets(self.targets)
+        table = [t for t in table if self.gender in ("any", t.gender)]
+        if not table:
+            raise ConfigError(f"formants: {self.targets} holds no target of gender '{self.gender}'")
+        return table[int(rng.integers(len(table)))]
+
+
+def _formant_shift(frequencies: Floats, own: Floats, aimed: Floats, speed: float) -> Floats:
+    """Map each frequency of the result to the one it comes from: formants onto formants, linear between.
+
+    What was played at a speed below 1 ends below the highest frequency: the rest is filled from below.
+    """
+    nyquist = frequencies[-1]
+    inside = (aimed < 0.95 * nyquist) & (own < 0.95 * nyquist * min(1.0, speed))
+    last = nyquist * min(1.0, speed)
+    sources: Floats = np.interp(frequencies, [0.0, *aimed[inside], nyquist], [0.0, *own[inside], last])
+    return sources
+
+
+def _exchanged(frequencies: Floats, formants: Floats) -> Floats:
+    """Map the band of F4 onto that of F5 and back, the jumps rounded off over 150 Hz like a Hann edge."""
+    if len(formants) < 5 or formants[4] + 0.5 * (formants[4] - formants[3]) > frequencies[-1]:
+        return frequencies
+    gap = formants[4] - formants[3]
+    low, middle, high = formants[3] - 0.5 * gap, formants[3] + 0.5 * gap, formants[4] + 0.5 * gap
+    jump_up, jump_back, jump_end = (_hann_edge(frequencies, edge) for edge in (low, middle, high))
+    # +gap within the band of F4 (it shows F5), -gap within the band of F5 (it shows F4)
+    sources: Floats = frequencies + gap * (jump_up - 2 * jump_back + jump_end)
+    return sources
+
+
+def _hann_edge(frequencies: Floats, place: float) -> Floats:
+    """Rise from 0 to 1 around ``place`` like half a Hann window."""
+    share = np.clip((frequencies - place) / _EDGE_HZ + 0.5, 0.0, 1.0)
+    rising: Floats = 0.5 - 0.5 * np.cos(np.pi * share)
+    return rising
+
+
+def _add_noise(speech: WorldParameters, formants: Floats, *, noise_db: float) -> WorldParameters:
+    """Add pink noise, ``noise_db`` against the speech there, from F6 to F9; a tube puts Fn at (2n - 1) / 9 F5."""
+    if len(formants) < 5:
+        return speech
+    frequencies = speech.frequencies_hz
+    band = _hann_edge(frequencies, formants[4] * 10 / 9) * (1 - _hann_edge(frequencies, formants[4] * 18 / 9))
+    inside = band > 0.5
+    if not inside.any():
+        return speech
+    strength = speech.envelope[:, inside].mean(axis=1) * 10 ** (noise_db / 10)
+    pink = 1.0 / np.maximum(frequencies, 1.0)
+    noise = strength[:, None] * band * pink / pink[inside].mean()
+    total = speech.envelope + noise
+    # the aperiodicity is an amplitude; the powers of what was noise before and of the new noise add up
+    aperiodicity = np.sqrt((speech.aperiodicity**2 * speech.envelope + noise) / np.maximum(total, 1e-300))
+    return replace(speech, envelope=total, aperiodicity=np.clip(aperiodicity, 0.0, 1.0))

@@ -1,0 +1,188 @@
+"""Proof: let attackers listen to anonymized speech, guess what voices tell, run whole studies; results come back.
+
+Everything runs through ``personare.pipeline`` as a study, also what takes a few words here.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from personare.api.results import AnonymizedCorpus, Results
+from personare.core.errors import ConfigError, StudyError
+from personare.core.tables import Corpus
+
+if TYPE_CHECKING:
+    from personare.engine import Engine
+    from personare.pipeline.run import Ran
+    from personare.pipeline.study import AttackerChoice, Study
+    from personare.pipeline.waves import Watcher
+
+    CorpusLike = str | Path | Corpus
+
+
+def evaluate(
+    original: CorpusLike,
+    anonymized: CorpusLike | AnonymizedCorpus,
+    *,
+    attackers: Sequence[str | AttackerChoice] | Mapping[str, AttackerChoice] | None = None,
+    only_possible: bool = False,
+    train: CorpusLike | None = None,
+    method: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    level: Literal["speaker", "utterance"] = "speaker",
+    key: str | Path | None = None,
+    embedder: str = "ecapa",
+    utterances_per_trial: Sequence[int] = (1, 3),
+    metrics: Sequence[str] = ("eer", "linkability"),
+    guess_gender: bool = False,
+    seed: int = 1,
+    jobs: int = 1,
+    out: str | Path | None = None,
+    watch: Watcher | None = None,
+) -> Results:
+    """Let attackers listen to anonymized speech and count how often they recognise somebody.
+
+    Parameters
+    ----------
+    original, anonymized : the same speech before and after; a folder that another tool made will do.
+    attackers : levels of knowledge (original, ignorant, lazy-informed, semi-informed, informed, aligned), or attackers
+        in full. Without: those of the first three, and informed, that can be played on this speech.
+    only_possible : leave out, and note, attackers who cannot be played; the default attackers always are left out so.
+    train : speech of other people, for attackers who learn.
+    method, parameters, level : how the speech was anonymized, where the folder does not say.
+    key : the key file that pairs both, where it does not lie beside the anonymized folder.
+    utterances_per_trial : how many utterances the attacker hears at once, L.
+    out : the run folder; a temporary one, which lives as long as the result, without.
+    """
+    from personare.engine import engine_for
+    from personare.pipeline import builtin
+    from personare.pipeline.run import checked_run
+
+    folder, keeps = _run_folder(out)
+    speech = builtin.given_speech(
+        _located(original),
+        _located(anonymized),
+        folder=folder,
+        engine=engine_for(jobs),
+        train=None if train is None else _located(train),
+        key=None if key is None else Path(key),
+        method=method,
+        parameters=parameters,
+        level=level,
+        guess=("gender",) if guess_gender else (),
+    )
+    study = builtin.evaluation(
+        speech,
+        attackers=attackers,
+        only_possible=only_possible,
+        embedder=embedder,
+        utterances_per_trial=utterances_per_trial,
+        metrics=metrics,
+        seed=seed,
+    )
+    return _results(checked_run(study, folder, jobs=jobs, watch=watch), keeps)
+
+
+def infer(
+    original: CorpusLike,
+    anonymized: CorpusLike | AnonymizedCorpus,
+    *,
+    train: CorpusLike,
+    attributes: Sequence[str] = ("gender",),
+    method: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    level: Literal["speaker", "utterance"] = "speaker",
+    key: str | Path | None = None,
+    embedder: str = "ecapa",
+    seed: int = 1,
+    jobs: int = 1,
+    out: str | Path | None = None,
+    watch: Watcher | None = None,
+) -> Results:
+    """Let an attacker who learns from other people guess attributes of speakers from anonymized speech."""
+    from personare.engine import engine_for
+    from personare.pipeline import builtin
+    from personare.pipeline.run import checked_run
+
+    folder, keeps = _run_folder(out)
+    speech = builtin.given_speech(
+        _located(original),
+        _located(anonymized),
+        folder=folder,
+        engine=engine_for(jobs),
+        train=_located(train),
+        key=None if key is None else Path(key),
+        method=method,
+        parameters=parameters,
+        level=level,
+    )
+    study = builtin.inference(speech, attributes=attributes, embedder=embedder, seed=seed)
+    return _results(checked_run(study, folder, jobs=jobs, watch=watch), keeps)
+
+
+def run_study(
+    study: str | Path | Study,
+    out: str | Path | None = None,
+    *,
+    corpus: str | Path | None = None,
+    speakers: int | None = None,
+    utterances: int | None = None,
+    resume: bool = False,
+    engine: Engine | None = None,
+    jobs: int = 1,
+    watch: Watcher | None = None,
+) -> Results:
+    """Run a study file (or a Study) into a run folder; every problem is named before any work is done."""
+    from personare.pipeline.read import file_problems
+    from personare.pipeline.run import checked_run
+    from personare.pipeline.study import Study, read_study, with_corpus
+
+    home, written = Path.cwd(), ""
+    if isinstance(study, Study):
+        chosen = study
+    else:
+        path = Path(study)
+        problems = file_problems(path)
+        if problems:
+            raise StudyError(problems)
+        chosen, home, written = read_study(path), path.resolve().parent, path.read_text(encoding="utf-8")
+    if corpus is not None:
+        chosen = with_corpus(chosen, Path(corpus), speakers=speakers, utterances=utterances)
+    elif speakers or utterances:
+        raise ConfigError("speakers and utterances choose from another corpus; a study says its own numbers itself")
+    folder, keeps = _run_folder(out)
+    ran = checked_run(
+        chosen, folder, jobs=jobs, engine=engine, watch=watch, resume=resume, home=home, written=written or None
+    )
+    return _results(ran, keeps)
+
+
+def _located(corpus: CorpusLike | AnonymizedCorpus) -> Path | Corpus:
+    if isinstance(corpus, AnonymizedCorpus):
+        return corpus.folder
+    return corpus if isinstance(corpus, Corpus) else Path(corpus)
+
+
+def _run_folder(out: str | Path | None) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
+    """Give the run folder, and what keeps a temporary one alive."""
+    if out is not None:
+        return Path(out), None
+    keeps = tempfile.TemporaryDirectory(prefix="personare-run-")
+    return Path(keeps.name) / "run", keeps
+
+
+def _results(ran: Ran, keeps: tempfile.TemporaryDirectory[str] | None) -> Results:
+    outcome = ran.outcome
+    return Results(
+        outcome.findings,
+        outcome.folder,
+        outcome.verdicts,
+        outcome.failures,
+        outcome.notes,
+        ran.stages,
+        ran.executed,
+        keeps,
+    )

@@ -1,0 +1,52 @@
+"""An utterance: who says what, and where its sound lies; what a corpus is made of and what every job works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from personare.core.audio import Audio, read_channels, read_mono
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_OPTIONAL = ("start_s", "end_s", "gender", "text", "part")
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """One utterance of a corpus: a file, or the part of it from ``start_s`` to ``end_s``.
+
+    Parameters
+    ----------
+    utterance, speaker : ids within the corpus.
+    audio : the file; ``end_s`` None means to its end.
+    gender : f, m or x; ``text``, the words; ``part``, e.g. train or test; each None where unknown.
+    """
+
+    utterance: str
+    speaker: str
+    audio: Path
+    start_s: float = 0.0
+    end_s: float | None = None
+    gender: str | None = None
+    text: str | None = None
+    part: str | None = None
+
+    def read(self) -> Audio:
+        """Read it as one channel, the mean of all; for measuring, not for making files."""
+        return read_mono(self.audio, start_s=self.start_s, stop_s=self.end_s)
+
+    def read_channels(self) -> list[Audio]:
+        """Read it, one Audio per channel."""
+        return read_channels(self.audio, start_s=self.start_s, stop_s=self.end_s)
+
+
+def utterances_in(frame: pl.DataFrame) -> Iterator[Utterance]:
+    """Give the utterances of a table, row by row."""
+    columns = ["utterance", "speaker", "audio", *(name for name in _OPTIONAL if name in frame.columns)]
+    for row in frame.select(columns).iter_rows(named=True):
+        audio, start_s = Path(row.pop("audio")), row.pop("start_s", None) or 0.0
+        yield Utterance(audio=audio, start_s=start_s, **row)

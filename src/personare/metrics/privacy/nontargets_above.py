@@ -1,0 +1,135 @@
+"""How many other speakers sound at least as much like a test as its own speaker does: the count behind every rank.
+
+b_i = #{ j != target(i) : s(test_i, enroll_j) >= s(test_i, enroll_target(i)) },  rank_i = 1 + b_i  (ties count against)
+
+The scores are cosines, computed block by block in single precision, so that the full matrix never exists; the few pairs
+too close to the target to be ordered there are decided again in double precision. A difference below ``TIE`` is a
+tie: equal up to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.core.errors import MetricError
+from personare.core.vectors import unit_rows
+from personare.metrics.privacy.vectors import (
+    checked_speakers,
+    checked_vectors,
+    same_dimension,
+    target_columns,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+BLOCK_CELLS = 6_000_000  # 24 MB of scores at a time
+NEAR = 4e-6  # single precision cosines are wrong by less than this up to thousands of dimensions
+TIE = 1e-12
+DOUBLE_CELLS = 500_000  # 4 MB of nontargets in double precision at a time
+
+
+def nontargets_above(
+    test_vectors: ArrayLike, test_speakers: ArrayLike, enroll_vectors: ArrayLike, enroll_speakers: ArrayLike
+) -> NDArray[np.int64]:
+    """Count for each test the enrolled nontargets that score at least as high as its own speaker.
+
+    Parameters
+    ----------
+    test_vectors, test_speakers : float [t, d] and [t]; a speaker may have several tests.
+    enroll_vectors, enroll_speakers : float [n, d] and [n]; one row per speaker.
+
+    >>> nontargets_above([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
+    array([0, 2])
+    """
+    test = checked_vectors(test_vectors, of="test")
+    enroll = checked_vectors(enroll_vectors, of="enrolment")
+    same_dimension(test, enroll, names=("test", "enrolment"))
+    column = target_columns(
+        checked_speakers(test_speakers, rows=len(test), of="test"),
+        checked_speakers(enroll_speakers, rows=len(enroll), of="enrolment"),
+    )
+    unit_enroll = unit_rows(enroll, dtype=np.float32).T
+    counts = np.empty(len(test), dtype=np.int64)
+    step = max(1, min(len(test), BLOCK_CELLS // len(enroll)))
+    scores = np.empty((step, len(enroll)), dtype=np.float32)
+    for start in range(0, len(test), step):
+        rows = test[start : start + step]
+        block = np.matmul(unit_rows(rows, dtype=np.float32), unit_enroll, out=scores[: len(rows)])
+        counts[start : start + len(rows)] = _block_counts(block, rows, enroll, column[start : start + len(rows)])
+    return counts
+
+
+def _block_counts(
+    block: NDArray[np.float32],
+    test: NDArray[np.floating],
+    enroll: NDArray[np.floating],
+    column: NDArray[np.intp],
+) -> NDArray[np.int64]:
+    """Count in one block of scores [rows, n]; pairs within NEAR of the target are looked at again."""
+    target = block[np.arange(len(block)), column]
+    counts = np.empty(len(block), dtype=np.int64)
+    near_rows: list[NDArray[np.intp]] = []
+    near_columns: list[NDArray[np.intp]] = []
+    for row, (scores, own) in enumerate(zip(block, target, strict=True)):
+        counts[row] = np.count_nonzero(scores > own + np.float32(NEAR))
+        close = scores >= own - np.float32(NEAR)
+        if np.count_nonzero(close) > counts[row] + 1:  # more near scores than the speaker's own
+            places = np.flatnonzero(close & ~(scores > own + np.float32(NEAR)))
+            places = places[places != column[row]]
+            near_rows.append(np.full(len(places), row))
+            near_columns.append(places)
+    if near_rows:
+        rows, places = np.concatenate(near_rows), np.concatenate(near_columns)
+        some, again = np.unique(rows, return_inverse=True)
+        wins = _at_least_as_close(test[some], enroll, again, places, column[some])
+        counts += np.bincount(rows[wins], minlength=len(block))
+    return counts
+
+
+def _at_least_as_close(
+    test: NDArray[np.floating],
+    enroll: NDArray[np.floating],
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    own: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """Decide in double precision whether nontarget ``columns[k]`` reaches the target's score of test ``rows[k]``."""
+    unit_test = unit_rows(test)
+    target = np.einsum("ij,ij->i", unit_test, unit_rows(enroll[own]))
+    wins = np.empty(len(rows), dtype=np.bool_)
+    order = np.argsort(columns, kind="stable")  # pairs of one nontarget side by side: each is normalised once
+    nontargets, first = np.unique(columns[order], return_index=True)
+    ends = np.append(first, len(order))
+    step = max(1, DOUBLE_CELLS // enroll.shape[1])
+    for start in range(0, len(nontargets), step):
+        part = nontargets[start : start + step]
+        scores = unit_test @ unit_rows(enroll[part]).T
+        pairs = order[ends[start] : ends[start + len(part)]]
+        place = np.searchsorted(part, columns[pairs])
+        wins[pairs] = scores[rows[pairs], place] >= target[rows[pairs]] - TIE
+    return wins
+
+
+def nontargets_above_in_scores(scores: ArrayLike, target_column: ArrayLike) -> NDArray[np.int64]:
+    """Count the same in a given score matrix [tests, enrolled]; any score will do, higher means more alike.
+
+    >>> nontargets_above_in_scores([[0.9, 0.5, 0.9], [0.1, 0.7, 0.3]], [0, 1])
+    array([1, 0])
+    """
+    matrix = np.asarray(scores)
+    column = np.asarray(target_column)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise MetricError(f"scores must form a table [tests, enrolled]; this one has shape {list(matrix.shape)}")
+    if np.isnan(matrix).any():
+        first = int(np.isnan(matrix).any(axis=1).argmax())
+        raise MetricError(f"{np.isnan(matrix).sum()} scores are NaN (first: test {first}); a score is a number")
+    if column.shape != (len(matrix),) or column.dtype.kind not in "iu":
+        raise MetricError(f"{len(matrix)} tests need {len(matrix)} target columns; got shape {list(column.shape)}")
+    if column.min() < 0 or column.max() >= matrix.shape[1]:
+        raise MetricError(f"a target column must lie in 0..{matrix.shape[1] - 1}; got {column.min()}..{column.max()}")
+    own = matrix[np.arange(len(matrix)), column]
+    counts: NDArray[np.int64] = np.count_nonzero(matrix >= own[:, None], axis=1).astype(np.int64) - 1
+    return counts

@@ -1,0 +1,128 @@
+"""The files an attack is made of: vectors of enrolment, trial and training speech, and how each was anonymized.
+
+They can be sent to any process; opened, they become a ``Split``, which refuses an attack that shares speakers with its
+training, utterances between enrolment and trial, or pseudo-speakers between two keys; a study cannot get around it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from personare.attackers.attack import Attack, Attacker, attack
+from personare.attackers.split import Disguise, Heard, Split
+from personare.attackers.trained import trained_on
+from personare.core.embedding_files import read_embeddings
+from personare.core.errors import MetricError
+from personare.core.fingerprint import SystemIdentity
+from personare.core.seeding import Key, rng_for
+from personare.core.tables import Embeddings
+from personare.core.vectors import speaker_means
+from personare.metrics.privacy.conversations import conversations
+
+
+@dataclass(frozen=True)
+class VectorFile:
+    """Vectors in a file, and how that speech was anonymized: (system, token of the draw), or None."""
+
+    path: Path
+    disguise: tuple[SystemIdentity, str] | None = None
+
+    def read(self) -> Heard:
+        """Read them; there is no file where nothing could be embedded."""
+        if not self.path.is_file():
+            raise MetricError("none of the speech could be embedded; see failures.tsv")
+        return Heard(read_embeddings(self.path), None if self.disguise is None else Disguise(*self.disguise))
+
+
+@dataclass(frozen=True)
+class AttackInputs:
+    """One attack's speech and attacker, ready to be sent to any process.
+
+    Parameters
+    ----------
+    enroll : one file per draw of the attacker's own pseudo-speakers; none where nothing is enrolled.
+    training : what is learnt from; training_original : the same before it was anonymized (aligned attackers).
+    calibration : enrolment and trial of other people, on which scores become log-likelihood ratios.
+    seed : draws which utterances are heard together.
+    """
+
+    attacker: Attacker
+    enroll: tuple[VectorFile, ...]
+    trial: VectorFile
+    training: VectorFile | None = None
+    training_original: VectorFile | None = None
+    calibration: tuple[tuple[VectorFile, ...], VectorFile] | None = None
+    seed: int = 1
+
+    def split(self) -> Split:
+        """Give the attack's speech, checked for leaks."""
+        return self._split(self.enroll, self.trial)
+
+    def played(self) -> PlayedAttack:
+        """Let the attacker learn."""
+        other = self._split(*self.calibration) if self.calibration is not None else None
+        return PlayedAttack(attack(self.attacker, self.split(), calibration=other), self.seed)
+
+    def _split(self, enroll: tuple[VectorFile, ...], trial: VectorFile) -> Split:
+        heard, level = trial.read(), self.attacker.knowledge
+        training = self.training.read() if self.training else None
+        original = self.training_original.read() if self.training_original else None
+        trained = trained_on(self.attacker.embedder) if level.trial == "anonymized" else None
+        first = mean_of_draws([file.read() for file in enroll]) if enroll else _nothing(heard, level.enroll)
+        return Split(level, first, heard, training, original, embedder_trained_on=trained)
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedAttack:
+    """An attack and the tests it is measured on: which utterances go together is drawn once for all attackers."""
+
+    attack: Attack
+    seed: int
+
+    def tests(self, length: int) -> Embeddings:
+        """Give the trial speech as tests of ``length`` utterances."""
+        return tests_of(self.attack.trial, length, rng=rng_for(Key.from_seed(self.seed), "tests", str(length)))
+
+    def calibration_tests(self, length: int) -> Embeddings:
+        """The same of the people who set the scale."""
+        assert self.attack.calibration is not None
+        rng = rng_for(Key.from_seed(self.seed), "calibration tests", str(length))
+        return tests_of(self.attack.calibration[1], length, rng=rng)
+
+    @cached_property
+    def gallery(self) -> Embeddings:
+        """The enrolled speakers."""
+        return self.attack.gallery
+
+
+def tests_of(trial: Embeddings, length: int, *, rng: np.random.Generator) -> Embeddings:
+    """Give every utterance (L = 1), or the means of disjoint random groups of ``length`` utterances of one speaker."""
+    ordered = trial.sorted()
+    if length == 1:
+        return ordered
+    made = conversations(ordered.vectors, np.array(ordered.speakers), length=length, rng=rng)
+    names = tuple(str(name) for name in made.speakers.tolist())
+    return Embeddings(tuple(f"{who} test {i}" for i, who in enumerate(names)), names, made.vectors)
+
+
+def mean_of_draws(draws: list[Heard]) -> Heard:
+    """Give the mean of every utterance over several draws, each scaled to length 1; one draw stays as it is."""
+    if len(draws) == 1 or draws[0].disguise is None:
+        return draws[0]
+    parts = [draw.embeddings for draw in draws]
+    owner = {name: who for part in parts for name, who in zip(part.ids, part.speakers, strict=True)}
+    means = speaker_means(np.concatenate([part.vectors for part in parts]), [name for p in parts for name in p.ids])
+    names = tuple(means.speakers.tolist())
+    more = tuple(draw.disguise.draw for draw in draws[1:] if draw.disguise is not None)
+    disguise = Disguise(draws[0].disguise.system, draws[0].disguise.draw, more)
+    return Heard(Embeddings(names, tuple(owner[name] for name in names), means.vectors), disguise)
+
+
+def _nothing(trial: Heard, kind: str) -> Heard:
+    """Enrol nobody, as original or anonymized as the attacker's knowledge says."""
+    empty = Embeddings((), (), np.zeros((0, trial.embeddings.vectors.shape[1]), np.float32))
+    return Heard(empty, Disguise(trial.disguise.system, "nothing") if kind == "anonymized" and trial.disguise else None)

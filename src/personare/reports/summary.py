@@ -1,0 +1,106 @@
+"""What fits a terminal: a row per attacker with EER and linkability, the strongest marked, and all other metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from personare.core.findings import Finding
+from personare.metrics import CARDS
+from personare.reports.finding_rows import attacker_or_listener
+from personare.reports.run import ORIGINAL
+from personare.reports.sections.choosing import (
+    gallery_size,
+    groups,
+    is_original,
+    largest_gallery,
+    overall,
+    protected,
+    strongest,
+    utterances,
+    values,
+)
+from personare.reports.verdicts import evidence, verdict
+
+MARK = "*"
+HEAD = [f"attacker\n({MARK} strongest)", "L", "EER\n[95 %]", "chance", "linkability\n[95 %]", "N", "chance", "verdict"]
+COLUMNS = ("eer", "linkability")
+UNPROTECTED = "unprotected"
+
+
+def summary_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:
+    """Lay out one row per attacker and L: EER and linkability with interval and chance, and the verdict of the two.
+
+    Several anonymizers, and several corpora, have a column of their own in front. The same result of several attackers
+    on original speech is one row. The strongest attacker on each method is marked.
+    """
+    shown = [f for f in overall(findings) if f.metric.name in COLUMNS and "attacker" in f.conditions]
+    corpora = len(values(shown, "corpus")) > 1
+    methods = len({f.conditions.get("anonymizer") for f in protected(shown)}) > 1
+    rows = []
+    for (corpus, method), group in groups(shown, "corpus", "anonymizer").items():
+        before = [corpus] * corpora + [method] * methods
+        rows += [[*before, *row] for row in _method_rows(group)]
+    return ["corpus"] * corpora + ["method"] * methods + HEAD, rows
+
+
+def _method_rows(findings: Sequence[Finding]) -> list[list[str]]:
+    best = strongest_attack(protected(findings))
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for (who, _), group in groups(findings, "attacker", "L").items():
+        original = any(is_original(f) for f in group)
+        mark = f" {MARK}" if any(f is best for f in group) else ""
+        cells = [str(utterances(group[0])), *_cells(group), UNPROTECTED if original else verdict(evidence(group))]
+        key = tuple(cells) if original else (who, *cells)
+        name = f"{who}{mark}"
+        if original:  # one row for all attackers with the same result on it
+            name = ORIGINAL if key in rows or who == ORIGINAL else f"{ORIGINAL} ({who})"
+        rows[key] = [name, *cells]
+    return list(rows.values())
+
+
+def _cells(group: Sequence[Finding]) -> list[str]:
+    """Write EER, its chance, linkability, N, its chance."""
+    by_metric = {name: largest_gallery([f for f in group if f.metric.name == name])[:1] for name in COLUMNS}
+    eer, linkability = (next(iter(by_metric[name]), None) for name in COLUMNS)
+    return [
+        "-" if eer is None else eer.text,
+        "-" if eer is None else eer.chance_text,
+        "-" if linkability is None else linkability.text,
+        "-" if linkability is None else f"{gallery_size(linkability):,}",
+        "-" if linkability is None else linkability.chance_text,
+    ]
+
+
+def strongest_attack(findings: Sequence[Finding]) -> Finding | None:
+    """Give the attack that links most, of all attackers and lengths; by EER where nobody linked."""
+    by_metric = [[f for f in findings if f.metric.name == name] for name in ("linkability", "eer")]
+    return next((best for group in by_metric if (best := strongest(group)) is not None), None)
+
+
+def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:
+    """Lay out what the table of attackers does not show: one row per metric at the smallest L and largest N."""
+    best: dict[tuple[str, str, str, str], Finding] = {}
+    for finding in overall(findings):
+        c = finding.conditions
+        if finding.metric.name in COLUMNS and "attacker" in c:
+            continue
+        who = attacker_or_listener(finding)
+        who += f" of {c['attribute']}" if "attribute" in c else f" of {c['of']}" if "of" in c else ""
+        key = (str(c.get("corpus", "")), str(c.get("anonymizer", "-")), who, finding.metric.name)
+        if key not in best or _size(finding) > _size(best[key]):
+            best[key] = finding
+    order = {name: place for place, name in enumerate(CARDS)}
+    rows = [
+        [key[1], key[2], f.metric.title, _size_text(f), f.text, f.chance_text, f"{f.estimate.n:,}", f"{f.failed:,}"]
+        for key, f in sorted(best.items(), key=lambda item: (item[0][0], order.get(item[0][3], len(order))))
+    ]
+    return ["method", "by", "metric", "at", "value [95 %]", "chance", "n", "failed"], rows
+
+
+def _size(finding: Finding) -> tuple[int, int]:
+    return -int(finding.conditions.get("L", 0)), gallery_size(finding)
+
+
+def _size_text(finding: Finding) -> str:
+    c = finding.conditions
+    return " ".join(f"{name}={c[name]}" for name in ("L", "N") if name in c) or "-"

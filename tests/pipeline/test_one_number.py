@@ -1,0 +1,179 @@
+"""The same speech gives the same number, to the last digit, by every command and from Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+import personare as pn
+from personare.core.embedding_files import read_embeddings, write_embeddings
+from personare.core.tables import Corpus
+from personare.pipeline.resolve import key_of
+from personare.pipeline.study import Study
+from pipeline.blends import Answer, Question, answers, answers_in, command, write_blends
+from pipeline.tiny import write_ear
+
+SEED = 1
+LENGTHS = (1, 3)
+ALPHA = [0.7, 0.9]
+LEVELS = ("original", "ignorant", "lazy-informed", "informed")
+
+
+class Speech:
+    """One corpus, anonymized once under the key of a study's owner; names are kept, so that rows can be chosen."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.corpus, self.anonymized = folder / "corpus", folder / "anonymized"
+        self.embedder = f"trained:{write_ear(folder / 'ear.onnx')}"
+        write_blends(self.corpus)
+        self.anonymize(self.corpus, "anonymized", "owner")
+
+    def anonymize(self, source: Path, name: str, who: str) -> Path:
+        """Anonymize under the key that this study would give somebody."""
+        key = self.folder / f"{name}.key"
+        key.write_text(key_of(Study("any", {"any": None}, {"any": None}, seed=SEED), who).secret.hex())  # type: ignore[dict-item, arg-type]
+        command("anonymize", source, self.folder / name, "--set", f"alpha={ALPHA}", "--names", "keep", "--key", key)
+        return self.folder / name
+
+    @property
+    def both(self) -> list[object]:
+        """What evaluate and attack are called with."""
+        return [self.corpus, self.anonymized, "--embedder", self.embedder, "--lengths", "1,3", "--seed", SEED]
+
+
+@pytest.fixture(scope="module")
+def speech(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Speech]:
+    folder = tmp_path_factory.mktemp("one")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PERSONARE_HOME", str(folder / "home"))
+        yield Speech(folder)
+
+
+@pytest.fixture(scope="module")
+def evaluated(speech: Speech) -> dict[Question, Answer]:
+    command("evaluate", *speech.both, "--out", speech.folder / "evaluated")
+    return answers_in(speech.folder / "evaluated")
+
+
+def study_file(speech: Speech, name: str, **changes: object) -> Path:
+    """The same choices as a study file, under labels of its own."""
+    choices = {
+        "title": "the same",
+        "corpora": {"recordings": {"path": "corpus"}},
+        "anonymizers": {"original": {}, "hidden": {"given": "anonymized"}},
+        "attackers": {f"attacker {i}": {"knowledge": k, "embedder": "trained:ear.onnx"} for i, k in enumerate(LEVELS)},
+        "metrics": ["linkability", "eer"],
+        "utterances_per_trial": [3, 1],
+        "seed": SEED,
+    }
+    path = speech.folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump({**choices, **changes}), encoding="utf-8")
+    return path
+
+
+def test_the_numbers_are_worth_comparing(evaluated: dict[Question, Answer]) -> None:
+    """Every attacker is measured at both L, by both metrics; most numbers are neither 0 nor 1."""
+    asked = {(metric, level, length) for metric, _, level, _, length, _, _ in evaluated}
+    assert asked == {(m, k, n) for m in ("eer", "linkability") for k in LEVELS for n in LENGTHS}
+    inside = [answer for answer in evaluated.values() if 0 < answer[0] < 1 and answer[1] < answer[0] < answer[2]]
+    assert len(inside) > 0.8 * len(evaluated)
+    assert len({answer[:3] for answer in evaluated.values()}) > 0.8 * len(evaluated)
+
+
+def test_attack_gives_what_evaluate_gives(speech: Speech, evaluated: dict[Question, Answer]) -> None:
+    command("attack", *speech.both, "--out", speech.folder / "attacked")
+    assert answers_in(speech.folder / "attacked") == evaluated
+
+
+def test_a_study_with_the_same_choices_and_other_labels_gives_it(
+    speech: Speech, evaluated: dict[Question, Answer]
+) -> None:
+    command("study", "run", study_file(speech, "given"), "--out", speech.folder / "studied")
+    assert answers_in(speech.folder / "studied") == evaluated
+
+
+def test_a_study_that_anonymizes_itself_gives_it(speech: Speech, evaluated: dict[Question, Answer]) -> None:
+    """The folder was made under the study's own key: whether speech is given or made makes no difference."""
+    made = {"original": {}, "b2": {"method": "mcadams", "alpha": ALPHA}}
+    command("study", "run", study_file(speech, "made", anonymizers=made), "--out", speech.folder / "made")
+    assert answers_in(speech.folder / "made") == evaluated
+
+
+def test_python_gives_it_on_two_workers(speech: Speech, evaluated: dict[Question, Answer]) -> None:
+    corpus = pn.read_corpus(speech.corpus)
+    result = pn.evaluate(corpus, str(speech.anonymized), embedder=speech.embedder, seed=SEED, jobs=2)
+    assert answers(result) == evaluated
+    assert answers(result["eer"]) == {q: a for q, a in evaluated.items() if q[0] == "eer"}
+
+
+def test_the_order_of_rows_makes_no_difference(speech: Speech, evaluated: dict[Question, Answer]) -> None:
+    folders = []
+    for place in (speech.corpus, speech.anonymized):
+        frame = Corpus.load(place / "manifest.parquet").frame.sample(fraction=1.0, shuffle=True, seed=5)
+        folders.append(speech.folder / f"shuffled-{place.name}" / "manifest.parquet")
+        Corpus(frame).save(folders[-1])
+    how = {"parameters": {"alpha": ALPHA}, "key": speech.folder / "anonymized.key", "embedder": speech.embedder}
+    result = pn.evaluate(*folders, method="mcadams", **how)  # type: ignore[arg-type]
+    assert answers(result) == evaluated
+
+
+def vectors(speech: Speech, source: Path, name: str, part: str) -> Path:
+    """Embed a corpus, and keep the utterances that the original corpus has in this part."""
+    whole, chosen = speech.folder / f"{name}-whole.npz", speech.folder / f"{name}.npz"
+    command("embed", source, whole, "--embedder", speech.embedder)
+    wanted = set(Corpus.load(speech.corpus / "manifest.parquet").of_part(part).frame["utterance"])
+    everything = read_embeddings(whole)
+    write_embeddings(everything.rows([i for i, name in enumerate(everything.ids) if name in wanted]), chosen)
+    return chosen
+
+
+def linked(test: Path, enroll: Path) -> dict[tuple[int, int], Answer]:
+    """Linkability by L and N, as the command ``link`` gives it."""
+    told = command("link", test, enroll, "--lengths", "1,3", "--json", "--seed", SEED).stdout
+    rows = [(f, f["conditions"]) for f in json.loads(told)["findings"]]
+    return {(c["L"], c["N"]): (f["value"], f["low"], f["high"], f["chance"], f["n"]) for f, c in rows}
+
+
+def linkability_of(level: str, given: dict[Question, Answer]) -> dict[tuple[int, int], Answer]:
+    rows = ((q, a) for q, a in given.items() if q[0] == "linkability" and q[2:4] == (level, "cosine") and q[6] is None)
+    return {(q[4], q[5]): answer for q, answer in rows}
+
+
+def test_embed_and_link_give_it(speech: Speech, evaluated: dict[Question, Answer]) -> None:
+    trial = speech.folder / "trial.npz"
+    command("embed", speech.corpus, trial, "--part", "trial", "--embedder", speech.embedder)
+    enrolment = vectors(speech, speech.corpus, "enrolment", "enrolment")
+    anonymized = vectors(speech, speech.anonymized, "anonymized", "trial")
+    assert linked(trial, enrolment) == linkability_of("original", evaluated)
+    assert linked(anonymized, enrolment) == linkability_of("ignorant", evaluated)
+
+
+def test_anonymize_embed_and_link_are_a_lazy_informed_attacker(speech: Speech) -> None:
+    """Enrolment anonymized by hand under the attacker's key, once, is what the attacker does."""
+    words = ["--knowledge", "lazy-informed", "--enroll-draws", 1, "--out", speech.folder / "lazy"]
+    command("attack", *speech.both, *words)
+    own = speech.anonymize(speech.corpus, "attackers", "attacker")
+    enrolment = vectors(speech, own, "attackers-enrolment", "enrolment")
+    anonymized = vectors(speech, speech.anonymized, "anonymized", "trial")
+    by_hand = linked(anonymized, enrolment)
+    assert len(by_hand) == 2 and by_hand == linkability_of("lazy-informed", answers_in(speech.folder / "lazy"))
+
+
+def test_a_corpus_without_parts_is_split_alike_by_every_command(speech: Speech, tmp_path: Path) -> None:
+    frame = Corpus.load(speech.corpus / "manifest.parquet").frame.filter(pl.col("part") != "train").drop("part")
+    Corpus(frame).save(tmp_path / "whole" / "manifest.parquet")
+    both = [tmp_path / "whole", *speech.both[1:]]
+    command("evaluate", *both, "--out", tmp_path / "evaluated")
+    study = study_file(speech, "whole", corpora={"all of it": {"path": str(tmp_path / "whole")}})
+    choices = yaml.safe_load(study.read_text(encoding="utf-8"))
+    choices["attackers"].pop("attacker 3")  # nobody is left to learn from
+    study.write_text(yaml.safe_dump(choices), encoding="utf-8")
+    command("study", "run", study, "--out", tmp_path / "studied")
+    found = answers_in(tmp_path / "evaluated")
+    assert found == answers_in(tmp_path / "studied") and {q[2] for q in found} == set(LEVELS[:3])
