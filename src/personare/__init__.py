@@ -14,7 +14,7 @@ _NAMES = {
     **dict.fromkeys(
         (
             *("read_audio", "write_audio", "anonymize", "read_corpus", "anonymize_corpus"),
-            *("evaluate", "infer", "run_study", "embed", "CorpusWarning"),
+            *("evaluate", "infer", "listen", "run_study", "embed", "CorpusWarning"),
         ),
         "personare.api",
     ),
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from personare.api import embed as embed
     from personare.api import evaluate as evaluate
     from personare.api import infer as infer
+    from personare.api import listen as listen
     from personare.api import read_audio as read_audio
     from personare.api import read_corpus as read_corpus
     from personare.api import register_anonymizer as register_anonymizer

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 import personare as pn
 from personare.attackers.attack import Attack, Attacker, attack
 from personare.attackers.knowledge import Knowledge, knowledge
-from personare.attackers.scoring import TrialScores, cosine
+from personare.attackers.scoring import TrialScores
 from personare.attackers.split import Disguise, Heard, Split
 from personare.core.errors import ConfigError
+from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Corpus, Embeddings
+from personare.core.vectors import cosine
 from personare.metrics.privacy.eer import rocch_eer
 from personare.pipeline.attack_inputs import PlayedAttack
 from personare.pipeline.measures import rng_of
@@ -40,7 +42,7 @@ def turned(heard: Embeddings, draw: str) -> Heard:
     """Anonymized by a system that turns every vector the same way."""
     turn = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0]
     vectors = (heard.vectors @ turn).astype(np.float32)
-    return Heard(Embeddings(heard.ids, heard.speakers, vectors), Disguise("turned", draw))
+    return Heard(Embeddings(heard.ids, heard.speakers, vectors), Disguise(SystemIdentity("turned"), draw))
 
 
 ENROLL, TEST, LEARNT = some("t", 20, 1), some("t", 20, 2), some("l", 50, 3)

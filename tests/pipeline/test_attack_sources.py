@@ -191,7 +191,8 @@ def test_an_embedder_that_knows_the_attacked_is_refused(place: Path) -> None:
 
 def test_an_embedder_that_learnt_from_anonymized_speech_makes_its_attacker_informed(place: Path) -> None:
     """It needs no other training speech then, and nobody may call it ignorant."""
-    taught = f"trained:{noted(place / 'ear.onnx', place / 'taught.onnx', system=SYSTEM)}"
+    notes = {"system": SYSTEM.fingerprint, "system_name": SYSTEM.name}
+    taught = f"trained:{noted(place / 'ear.onnx', place / 'taught.onnx', **notes)}"
     pn.anonymize_corpus(place / "corpus", place / "owners", parameters={"alpha": ALPHA}, names="keep")
     attacked = Corpus(pn.read_corpus(place / "corpus").frame.filter(pl.col("part") != "train"))
     result = pn.evaluate(attacked, place / "owners", embedder=taught, utterances_per_trial=[1])

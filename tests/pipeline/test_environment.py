@@ -7,11 +7,11 @@ import pytest
 from personare.anonymizers import ANONYMIZERS
 from personare.attackers import EMBEDDERS, SCORERS
 from personare.core.catalog import Catalog
-from personare.listeners import COMPARISONS, LISTENERS
+from personare.listeners import LISTENERS
 from personare.pipeline.environment import declared
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
-FAMILIES = (ANONYMIZERS, PSEUDOSPEAKERS, EMBEDDERS, SCORERS, LISTENERS, COMPARISONS)
+FAMILIES = (ANONYMIZERS, PSEUDOSPEAKERS, EMBEDDERS, SCORERS, LISTENERS)
 OWN = {
     "chain",
     "cosine",

@@ -14,7 +14,7 @@ from personare.core.audio import quantize
 from personare.core.catalog import Catalog
 from personare.core.errors import ConfigError, UnknownNameError
 from personare.corpora import read_corpus
-from personare.engine import Serial, ProcessPool
+from personare.engine import ProcessPool, Serial
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.system import System
 

@@ -5,7 +5,7 @@ Everything here is importable as ``personare.NAME``; nothing heavy is loaded bef
 
 from __future__ import annotations
 
-from personare.api.proof import evaluate, infer, run_study
+from personare.api.proof import evaluate, infer, listen, run_study
 from personare.api.registration import (
     register_anonymizer,
     register_embedder,
@@ -34,6 +34,7 @@ __all__ = [
     "embed",
     "evaluate",
     "infer",
+    "listen",
     "read_audio",
     "read_corpus",
     "register_anonymizer",

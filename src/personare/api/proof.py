@@ -123,6 +123,46 @@ def infer(
     return _results(checked_run(study, folder, jobs=jobs, watch=watch), keeps)
 
 
+def listen(
+    original: CorpusLike,
+    anonymized: CorpusLike | AnonymizedCorpus,
+    *,
+    listeners: Sequence[str] = ("moonshine", "pitch", "pesq", "stoi", "estoi", "dnsmos"),
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    by: str | None = None,
+    guess: Sequence[str] = (),
+    key: str | Path | None = None,
+    seed: int = 1,
+    jobs: int = 1,
+    out: str | Path | None = None,
+    watch: Watcher | None = None,
+) -> Results:
+    """Let machine listeners observe what is left of words, F0 and quality.
+
+    Parameters
+    ----------
+    listeners : names of ``personare.listeners``, e.g. ``ctc:FOLDER``, or ``module:Class``.
+    parameters : of a listener, by its name.
+    by : a column of the corpus: findings for each of its values, too.
+    guess : attributes (gender, age_group) that are guessed where nobody noted them, and marked as predicted.
+    """
+    from personare.engine import engine_for
+    from personare.pipeline import builtin
+    from personare.pipeline.run import checked_run
+
+    folder, keeps = _run_folder(out)
+    speech = builtin.given_speech(
+        _located(original),
+        _located(anonymized),
+        folder=folder,
+        engine=engine_for(jobs),
+        key=None if key is None else Path(key),
+        guess=guess,
+    )
+    study = builtin.listening(speech, listeners=builtin.listener_choices(listeners, parameters or {}), by=by, seed=seed)
+    return _results(checked_run(study, folder, jobs=jobs, watch=watch), keeps)
+
+
 def run_study(
     study: str | Path | Study,
     out: str | Path | None = None,

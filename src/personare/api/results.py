@@ -107,6 +107,11 @@ class Results(Findings):
     executed: int = 0
     keeps: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain values."""
+        failures = [{"stage": stage, "item": item, "why": why} for stage, item, why in self.failures]
+        return {"findings": self.to_dict(), "failures": failures, "notes": list(self.notes)}
+
     @property
     def title(self) -> str:
         """Say in one line what was compared."""

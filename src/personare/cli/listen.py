@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from personare.cli import show
+from personare.cli import given, show
 
 
 def listen(
-    original: Path = typer.Argument(..., metavar="ORIG", help="The original corpus."),
-    anonymized: Path = typer.Argument(..., metavar="ANON", help="The same corpus after anonymization."),
+    original: Path = given.ORIGINAL,
+    anonymized: Path = given.ANONYMIZED,
     listeners: str = typer.Option(
         "moonshine,pitch,pesq,stoi,estoi,dnsmos",
         metavar="NAME,NAME",
@@ -26,13 +25,13 @@ def listen(
     guess: bool = typer.Option(
         False, "--guess", help="Guess gender and age group where not noted; marked as predicted."
     ),
-    key: Path | None = typer.Option(None, metavar="FILE", help="The key that pairs both.  [ANON-private/key]"),
-    seed: int = typer.Option(1, help="Chooses the redraws behind the intervals."),
-    jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes listen at once."),
-    remember: bool = typer.Option(True, help="Keep what was observed in the cache folder."),
+    out: Path | None = typer.Option(None, "--out", metavar="DIR", help="Keep the run folder.  [none is kept]"),
+    key: Path | None = given.KEY,
+    seed: int = given.SEED,
+    jobs: int = given.JOBS,
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """Measure what anonymization leaves useful: words, melody, quality, each with an interval over speakers.
+    """Measure what anonymization leaves useful: words, F0, quality, each with an interval over speakers.
 
     What cannot be measured is counted as failed and named on stderr, never averaged as zero. Values of a model of
     affect are compared by concordance (CCC), categories by average recall (UAR).
@@ -49,52 +48,30 @@ def listen(
     """
     import json
 
-    import polars as pl
-
+    from personare import api
     from personare.core.catalog import allow_modules_in
-    from personare.corpora import read_corpus
-    from personare.engine import engine_for
-    from personare.pipeline import listen as study
-    from personare.pipeline.given import pair_given
-    from personare.pipeline.resolve import GivenFolder
-    from personare.pipeline.system import read_system
 
     allow_modules_in(Path.cwd())
-    made = study.make_listeners(_names(listeners), _settings(settings or []))
-    system, frame = read_system(anonymized), read_corpus(original).corpus.frame
-    speech = pair_given(frame, GivenFolder(anonymized, key))
-    files = [str(speech.files[u]) if u in speech.files else None for u in frame["utterance"]]
-    frame = frame.with_columns(pl.Series("anonymized", files, dtype=pl.String))
-    missing = frame.filter(pl.col("anonymized").is_null())["utterance"].to_list()
-    pairs = study.Pairs(frame.drop_nulls("anonymized"), tuple(missing))
-    pairs, guessed = _guessed(pairs, jobs) if guess else (pairs, [])
-    with show.progress("listening", len(pairs.frame) * len(made)) as tick:
-        found = study.listen(pairs, made, engine=engine_for(jobs), seed=seed, by=by, remember=remember, watch=tick)
-    found = dataclasses.replace(found, notes=(*found.notes, *guessed))
-    show.failures(found.failures)
-    if as_json:
-        typer.echo(json.dumps(study.as_json(found), indent=2, allow_nan=False))
-        return
-    head, rows = study.table_rows(found)
-    show.table(
-        f"What is left: {len(pairs.frame)} utterances, {system.method if system else 'unknown method'}", head, rows
+    result = given.watched(
+        api.listen,
+        original=original,
+        anonymized=anonymized,
+        listeners=given.words(listeners),
+        parameters=_settings(settings or []),
+        by=by,
+        guess=("gender", "age_group") if guess else (),
+        key=key,
+        seed=seed,
+        jobs=jobs,
+        out=out,
     )
-    for note in found.notes:
-        typer.echo(note)
-
-
-def _guessed(pairs: Any, jobs: int) -> tuple[Any, list[str]]:
-    """Fill in what nobody noted, and say so."""
-    from personare.engine import engine_for
-    from personare.pipeline.jobs.guess_attributes import with_guesses
-
-    guesses = with_guesses(pairs.frame, engine=engine_for(jobs), kinds=("gender", "age_group"))
-    show.failures(guesses.failures)
-    return dataclasses.replace(pairs, frame=guesses.frame), guesses.notes
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    if as_json:
+        show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
+        typer.echo(json.dumps(result.to_json(), indent=2, allow_nan=False))
+    else:
+        given.tell(result, "What is left of the speech")
+    if result.failures:
+        raise typer.Exit(1)
 
 
 def _settings(words: list[str]) -> dict[str, dict[str, Any]]:

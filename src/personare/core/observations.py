@@ -17,6 +17,8 @@ from personare.core.seeding import Key
 Side = Literal["original", "anonymized", "both"]
 SIDES: tuple[Side, Side] = ("original", "anonymized")
 
+FROM_ORIGINAL = "heard in the original"  # the reference where nobody wrote down what was said or felt
+
 
 @dataclass(frozen=True, eq=False)
 class Stimulus:

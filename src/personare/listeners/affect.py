@@ -28,6 +28,7 @@ from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, ConfigError, MetricError, WeightsError
 from personare.core.findings import Finding
 from personare.core.observations import (
+    FROM_ORIGINAL,
     SIDES,
     Observation,
     ObservedUtterance,
@@ -179,7 +180,7 @@ class Affect(Listener):
         for side in SIDES if labels else SIDES[1:]:
             conditions: dict[str, str | int | float] = {
                 "speech": side,
-                "reference": "noted" if labels else "heard in the original",
+                "reference": "noted" if labels else FROM_ORIGINAL,
                 "classes": len(set(truth)),
             }
             estimate = no_estimate()

@@ -13,6 +13,7 @@ from typing import ClassVar
 from personare.core.audio import Audio
 from personare.core.findings import Finding
 from personare.core.observations import (
+    FROM_ORIGINAL,
     SIDES,
     Observation,
     ObservedUtterance,
@@ -92,7 +93,7 @@ def _findings(
         conditions: dict[str, str | int | float] = {
             "speech": side,
             "by": context.listener,
-            "reference": "written" if texts else "heard in the original",
+            "reference": "written" if texts else FROM_ORIGINAL,
         }
         if not any(references):
             yield Finding(card(metric), no_estimate(), conditions, failed=context.total)

@@ -13,7 +13,7 @@ from typing import Any
 
 from personare.attackers.knowledge import Knowledge, knowledge
 from personare.attackers.trained import trained_on
-from personare.core.errors import ConfigError
+from personare.core.errors import ConfigError, did_you_mean
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Engine
@@ -57,7 +57,8 @@ class GivenSpeechChoice:
         if self.method is not None:
             return self.method
         system = read_system(self.anonymized)
-        name = system.method if system is not None else self.anonymized.resolve().name
+        place = self.anonymized.resolve()
+        name = system.method if system is not None else place.name if place.is_dir() else place.stem
         return name if name != ORIGINAL else "given"
 
     @property
@@ -193,7 +194,9 @@ def inference(speech: GivenSpeechChoice, *, attributes: Sequence[str], embedder:
     )
 
 
-def listening(speech: GivenSpeechChoice, *, listeners: Mapping[str, ListenerChoice], seed: int = 1) -> Study:
+def listening(
+    speech: GivenSpeechChoice, *, listeners: Mapping[str, ListenerChoice], by: str | None = None, seed: int = 1
+) -> Study:
     """What is left of words, F0 and quality?"""
     return Study(
         title="What is left of the speech?",
@@ -201,9 +204,26 @@ def listening(speech: GivenSpeechChoice, *, listeners: Mapping[str, ListenerChoi
         anonymizers={ORIGINAL: {}, speech.label: speech.settings},
         listeners=dict(listeners),
         metrics=(),
+        by=by,
+        skip_impossible=True,
         seed=seed,
         clips=0,
+        notes=" ".join(speech.notes),
     )
+
+
+def listener_choices(names: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, ListenerChoice]:
+    """Name listeners as a study does: by themselves; ``parameters`` of a listener nobody named are refused."""
+    if not names:
+        raise ConfigError("no listener is named; name one, e.g. moonshine")
+    kinds = {name: name.partition(":")[0] for name in names}
+    for name in parameters:
+        if name not in kinds and name not in kinds.values():
+            raise ConfigError(f"a parameter is set for '{name}', which does not listen; {did_you_mean(name, names)}")
+    return {
+        name: ListenerChoice(name, parameters=dict(parameters.get(name, parameters.get(kind, {}))))
+        for name, kind in kinds.items()
+    }
 
 
 def _choices(

@@ -186,6 +186,7 @@ class Study:
     populations : sizes beyond the corpus for which linkability is forecast.
     repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
     skip_impossible : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
+    by : a column of the corpus (gender, age_group, part, ...): what listeners find for each of its values, too.
     clips : utterances whose sound goes into the report.
     """
 
@@ -202,6 +203,7 @@ class Study:
     repetitions: int = 5
     rank_tests: int = 100
     skip_impossible: bool = False
+    by: str | None = None
     seed: int = 1
     clips: int = 3
     bounds: tuple[Bound, ...] = ()

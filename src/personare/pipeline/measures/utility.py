@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,15 +13,16 @@ import polars as pl
 
 from personare.core.errors import ConfigError, PersonareError, did_you_mean
 from personare.core.findings import Finding
-from personare.core.observations import SummaryContext
+from personare.core.observations import FROM_ORIGINAL, SummaryContext
 from personare.core.protocols import Listener
 from personare.core.seeding import Key
 from personare.listeners import LISTENERS, listener_class
 from personare.listeners.pitch import PitchTracker
 from personare.listeners.words import TEXT
+from personare.pipeline.jobs.guess_attributes import labels_of
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question
-from personare.pipeline.roles import TRAIN
+from personare.pipeline.roles import TRAIN, TRIAL
 from personare.pipeline.stages.listen import ListenJob, read_observations
 from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Store
@@ -39,9 +40,14 @@ FEWEST_TRAIN_SPEAKERS = 2
 
 @dataclass(frozen=True)
 class Utility(MeasureDefaults):
-    """Everything that listeners give."""
+    """Everything that listeners give.
+
+    ``by`` names a column, ``values`` its value for every utterance: findings for each value, too.
+    """
 
     requested: tuple[str, ...]
+    by: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
 
     name: ClassVar[str] = "utility"
     metrics: ClassVar[tuple[str, ...]] = tuple(
@@ -53,14 +59,35 @@ class Utility(MeasureDefaults):
     @classmethod
     def plan(cls, question: Question) -> Iterator[Utility]:
         """One measurement for each listener."""
-        yield cls(question.metrics)
+        by = question.study.by
+        values = labels_of(question.corpus.of(TRIAL), by) if by else {}
+        yield cls(question.metrics, by or "", values)
+
+    @classmethod
+    def corpus_problems(cls, study: Study, metrics: tuple[str, ...], corpus: StudyCorpus) -> Iterator[str]:
+        """A column to break down by must be there."""
+        del metrics
+        if study.by is not None and study.by not in corpus.frame.columns:
+            hint = "; --guess fills gender and age_group by machine" if study.by in ("gender", "age_group") else ""
+            yield f"the corpus has no column '{study.by}'; {did_you_mean(study.by, corpus.frame.columns)}{hint}"
 
     def run(self, inputs: UtilityInputs, /, *, rng: np.random.Generator) -> Measured:
         """Summarize the rows: the anonymized side, and what the study asks for."""
         del rng
         context = SummaryContext(inputs.name, inputs.speakers, inputs.total, Key.from_seed(inputs.seed), inputs.noted)
-        summary = inputs.listener.summarize(read_observations(inputs.folder), context)
-        kept = [f for f in summary.findings if f.conditions.get("speech", "anonymized") == "anonymized"]
+        rows = read_observations(inputs.folder)
+        summary = inputs.listener.summarize(rows, context)
+        found = list(summary.findings)
+        for value in sorted(set(self.values.values())):
+            own = [row for row in rows if self.values.get(row.utterance) == value]
+            part = replace(context, total=sum(group == value for group in self.values.values()))
+            found += [
+                replace(f, conditions={**f.conditions, self.by: value})
+                for f in inputs.listener.summarize(own, part).findings
+            ]
+        kept = [f for f in found if f.conditions.get("speech", "anonymized") == "anonymized"]
+        if inputs.original:  # compared with what the same listener observed in the same sound, it says nothing
+            kept = [f for f in kept if f.conditions.get("reference") != FROM_ORIGINAL]
         findings = tuple(_labelled(f, inputs) for f in kept if f.metric.name in self.requested)
         return Measured(findings, (), summary.notes)
 
@@ -83,6 +110,7 @@ class UtilityInputs:
     folder : the stage "listen" with the rows.
     label, trained_on : the listener's name in the study, and whose speech it has learnt from.
     name, speakers, noted, total : see ``SummaryContext``.
+    original : whether nothing was anonymized.
     """
 
     folder: Path
@@ -94,6 +122,7 @@ class UtilityInputs:
     noted: Mapping[str, Mapping[str, str]]
     total: int
     seed: int
+    original: bool = False
 
 
 def observations_of(job: ListenJob, store: Store, seed: int) -> UtilityInputs:
@@ -109,6 +138,7 @@ def observations_of(job: ListenJob, store: Store, seed: int) -> UtilityInputs:
         noted_of(job.frame, listener.columns),
         len(job.frame),
         seed,
+        job.hidden is None,
     )
 
 
