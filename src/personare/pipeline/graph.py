@@ -130,7 +130,7 @@ class Graph:
             "listener": self._by_listeners,
         }
         for measure in measure_classes(self.study.metrics):
-            metrics = tuple(name for name in self.requested if name in measure.metrics)
+            metrics = tuple(name for name in self.requested if name in measure.metrics_in(self.study))
             if metrics:
                 yield from askers[measure.needs](measure, Question(self.study, corpus, anonymizer, metrics))
 
