@@ -13,6 +13,7 @@ from personare.core.audio import Audio, probe, write
 from personare.core.errors import AudioError, ConfigError, OutputError, WeightsError
 from personare.core.tables import Corpus
 from personare.core.weights import home
+from personare.corpora.voices.plan import PlannedUtterance
 from personare.corpora.voices.synthesizer import synthesize
 from personare.engine import ProcessPool, Result, Serial
 from personare.pipeline.jobs import voices as study

@@ -1,4 +1,4 @@
-"""AS-norm: a score counts for how far it stands out from what a cohort of other speakers scores against the same two voices.
+"""AS-norm: a score counts for how far it stands out from what other speakers score against the same two voices.
 
 s' = 1/2 ((s - mu_e) / sd_e + (s - mu_t) / sd_t), with mu and sd over the ``top`` speakers of a cohort that score
 highest against the enrolled voice e and the test voice t                                   [matejka2017analysis]

@@ -1,4 +1,4 @@
-"""How much a learning attacker trusts few training speakers: settings of the back-end, chosen by the training speakers alone.
+"""How much a learning attacker trusts few training speakers: settings of the back-end, chosen by those speakers alone.
 
 The training speakers are dealt into folds. Each fold is attacked in turn by a back-end that has learnt from the others
 (first half of every speaker's utterances enrolled, second half tested), and the settings that tell held-out speakers
