@@ -5,8 +5,8 @@ Wasserstein-Procrustes (not):  R, P = argmin ||X R - P Y||, P a matching; both b
 
 X are anonymized and Y original vectors of training speakers; the rotation is then applied to the trials, which are
 compared with original enrolment [champion2021evaluating].
-Deviations: vectors are scaled to length 1, centred and brought onto the principal axes of each side first. One
-embedder has made both sides, so that doing nothing is a good first guess: R may be pulled towards it, by as much as people who were
+Deviations: vectors are scaled to length 1, centred and brought onto the principal axes of each side first. One embedder
+gives both sides, so that doing nothing is a good first guess: R may be drawn towards it, by as much as people who were
 held out prefer. The second form starts from doing nothing, and from principal axes and Frank-Wolfe on the relaxed
 matching where they leave clearly less between held-out vectors.
 """
