@@ -149,12 +149,12 @@ def test_none_of_several_disguises_may_be_the_trials() -> None:
     assert not several.shares(Anonymization(SystemIdentity("older"), TWO.draw)) and not several.shares(None)
 
 
-def test_an_attack_is_called_by_what_its_ear_has_learnt() -> None:
+def test_an_attack_is_called_by_what_its_embedder_was_trained_on() -> None:
     lazy, informed, semi = Knowledge.LAZY_INFORMED, Knowledge.INFORMED, Knowledge.SEMI_INFORMED
     parts = EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, TWO)
     Split(informed, *parts, embedder_trained_on=SystemIdentity("mcadams"))
     Split(semi, *parts, embedder_trained_on=SystemIdentity("older"))
-    with pytest.raises(LeakError, match="learnt from speech hidden by 'mcadams': it is informed"):
+    with pytest.raises(LeakError, match="trained on speech anonymized by 'mcadams': it is informed"):
         Split(lazy, *parts, embedder_trained_on=SystemIdentity("mcadams"))
     with pytest.raises(LeakError, match="the same system as the trials' \\('mcadams'\\), not 'older'"):
         Split(informed, *parts, embedder_trained_on=SystemIdentity("older"))

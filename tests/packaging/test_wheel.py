@@ -24,7 +24,7 @@ PROGRAMS = {
         "from personare.training.recognizer.settings import recognizer_settings; recognizer_settings()"
     ),
     "the neural voice is inside": (
-        "from personare.anonymizers.xvector.weights import SHIPPED, open_weights; open_weights(SHIPPED)"
+        "from personare.anonymizers.neural.xvector.weights import SHIPPED, open_weights; open_weights(SHIPPED)"
     ),
 }
 
@@ -74,13 +74,13 @@ def test_anonymize_and_evaluate(wheel: Installed, folder: Path) -> None:
     done = wheel.run("personare", "anonymize", "corpus", "anonymous", "--method", "mcadams", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert len(list((folder / "anonymous").rglob("*.flac"))) == 16
-    words = ("--embedder", "trained:embedder.onnx", "--lengths", "1", "--out", "report")
+    words = ("--embedder", "trained:embedder.onnx", "--lengths", "1", "--out", "run")
     done = wheel.run("personare", "evaluate", "corpus", "anonymous", *words, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "EER" in done.stdout
-    page = next((folder / "report").glob("*.html")).read_text(encoding="utf-8")
+    page = (folder / "run" / "report" / "report.html").read_text(encoding="utf-8")
     assert "<svg" in page, "figures are drawn"
-    assert json.loads((folder / "report" / "findings.json").read_text(encoding="utf-8"))
+    assert json.loads((folder / "run" / "findings.json").read_text(encoding="utf-8"))
 
 
 def test_a_study_and_its_report(wheel: Installed, tmp_path: Path) -> None:

@@ -69,7 +69,6 @@ def test_listen_breaks_down_by_what_was_guessed(small_corpus: Path) -> None:
         str(small_corpus),
         "--listeners",
         "stoi",
-        "--no-remember",
         "--by",
         "gender",
     ]

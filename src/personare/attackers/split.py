@@ -158,7 +158,7 @@ def _check_embedder(split: Split) -> None:
     if split.embedder_trained_on is None:
         return
     if not level.needs_training:
-        found = f"this one was trained on speech hidden by '{split.embedder_trained_on}'"
+        found = f"this one was trained on speech anonymized by '{split.embedder_trained_on}'"
         raise LeakError(
             f"the {level.value} attack needs an embedder trained on original speech, {found}: it is informed"
         )
