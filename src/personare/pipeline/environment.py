@@ -27,7 +27,7 @@ from personare.pseudospeakers import PSEUDOSPEAKERS
 
 LIBRARIES = (
     *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
-    *("pesq", "pystoi", "speechmos", "visqol-python", "swift-f0", "ray"),
+    *("whisper-normalizer", "pesq", "pystoi", "speechmos", "visqol-python", "swift-f0", "ray"),
 )
 ALIGNED = "Cosine similarity after a rotation, learnt from training vectors, back to original speech."
 UNKNOWN = "Speech that was given, anonymized in a way that nobody says."
@@ -91,7 +91,8 @@ def _listener(listener: StudyListener) -> dict[str, str]:
         exact = listener.fingerprint
     except PersonareError as error:  # an extra that is missing here is a failure of its stage
         exact = f"unknown ({error})"
-    return declared(listener.declared) | {"fingerprint": exact}
+    trained_on = listener.choice.trained_on if listener.trained_by_study else ""
+    return declared(listener.declared) | {"fingerprint": exact, "trained_on": trained_on}
 
 
 def _kind(name: str) -> str:

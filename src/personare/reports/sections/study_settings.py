@@ -99,10 +99,9 @@ def _listeners(run: Run) -> ReportTable:
     choices = chosen.items() if isinstance(chosen, Mapping) else [(name, {"listener": name}) for name in chosen]
     rows = []
     for label, c in choices:
-        trained = c.get("trained_on", ORIGINAL) if str(c["listener"]).startswith("ctc") else "-"
         described = description_of(run, "listeners", str(label))
         text = ": ".join(part for part in (_setting(c["listener"]), described["description"]) if part)
-        rows.append([_setting(label), text, str(trained), described["paper"] or "-"])
+        rows.append([_setting(label), text, described["trained_on"] or "-", described["paper"] or "-"])
     head = ["listener", "what it does", "trained on", "paper"]
     return ReportTable("listeners", "Listeners", head, rows)
 
