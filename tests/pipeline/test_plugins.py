@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -60,16 +61,15 @@ METHOD = "my_methods_for_tests:Quieter"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a module of the user's own, on the path of this process."""
     (tmp_path / "my_methods_for_tests.py").write_text(CODE)
     (tmp_path / "broken_for_tests.py").write_text("import numpy\nnumpy.no_such_thing\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     for name in ("my_methods_for_tests", "broken_for_tests"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(ANONYMIZERS.registered, "quieter", object)  # so that it is as before afterwards
-    monkeypatch.delitem(ANONYMIZERS.registered, "quieter")
-    return tmp_path
+    yield tmp_path
+    ANONYMIZERS.forget("quieter")
 
 
 def personare(folder: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -163,7 +163,7 @@ class Mine:
 
 def main():
     ANONYMIZERS.register("mine", Mine)
-    done = anonymize(read_corpus(Path("original")).corpus, Path("out"), System("mine"), engine=Pool(2))
+    done = anonymize(read_corpus(Path("original")).corpus, Path("out"), System("mine"), engine=ProcessPool(2))
     there = [result.value for result in ProcessPool(2).map(identity, [System("mine")])]
     print(done.done, done.failures, there == [System("mine").fingerprint])
 
@@ -186,9 +186,9 @@ def test_workers_know_the_classes_of_a_script(small_corpus: Path, tmp_path: Path
 def test_a_class_typed_at_a_prompt_cannot_go_to_workers_and_says_what_to_do(small_corpus: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, cwd=tmp_path)
     last = done.stderr.splitlines()[-1]
-    assert "'Mine' was typed at a prompt or in a notebook, where worker processes cannot find it" in last
-    assert "put it into a file and import it from there, or work in one process" in last
-    alone = SCRIPT.replace("import ProcessPool", "import Serial as Pool").replace("Pool(2)", "Pool()")
+    assert "anonymizer 'mine': its class is written in a notebook, where other processes cannot find it" in last
+    assert "put it into a file and import it, or work in one process" in last
+    alone = SCRIPT.replace("ProcessPool(2)", "Serial()").replace("ProcessPool", "Serial")
     done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stdout == "16 () True\n", done.stderr
 

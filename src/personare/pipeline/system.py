@@ -137,18 +137,6 @@ class System:
         known = {*catalog.builtin, *catalog.registered}
         return tuple(catalog.load(name) for name in sorted({self.method, *(_texts(self.parameters) & known)}))
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Take the classes along that only this program has registered, so that its workers know them."""
-        registered = _CATALOGS[self.family].registered
-        used = _texts([self.method, self.parameters])
-        return {**self.__dict__, "registered": {name: cls for name, cls in registered.items() if name in used}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        registered = state.pop("registered")
-        self.__dict__.update(state)
-        for name, cls in registered.items():
-            _CATALOGS[self.family].register(name, cls)
-
 
 def _plain(value: object) -> str:
     if isinstance(value, Path):
