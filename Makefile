@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
 
-.PHONY: demo test check slow bench docs clean help
+.PHONY: demo test wheel check slow bench docs clean help
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -45,6 +45,9 @@ check: $(VENV)/.dev   ## lint, format, types, import rules
 test: check           ## everything that must pass: lint, types, import rules, all tests but the slow ones
 	@$(BIN)/personare models fetch
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+wheel: $(VENV)/.dev   ## the built wheel in an empty environment without extras: the first commands run from there (part of test)
+	@$(BIN)/python -m pytest -n 0 tests/packaging
 
 slow: $(VENV)/.dev    ## the long tests on real speech
 	@$(BIN)/personare models fetch

@@ -7,7 +7,7 @@ import numpy as np
 from personare.attackers.backend import Backend
 from personare.attackers.choosing import FEWEST, choose_backend, table
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.split import Disguise, Heard, Split
+from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
 
@@ -26,11 +26,11 @@ def _speech(prefix: str, speakers: int, each: int, *, seed: int) -> Embeddings:
 
 def _split(speakers: int, *, attacked: int = 1) -> Split:
     enroll, test = (_speech(f"t{n}", 4, 2, seed=attacked + n) for n in (0, 1))
-    learnt = Heard(_speech("l", speakers, 4, seed=9), Disguise(SystemIdentity("x"), "3"))
+    learnt = EmbeddedSpeech(_speech("l", speakers, 4, seed=9), Anonymization(SystemIdentity("x"), "3"))
     return Split(
         Knowledge.INFORMED,
-        Heard(enroll, Disguise(SystemIdentity("x"), "1")),
-        Heard(test, Disguise(SystemIdentity("x"), "2")),
+        EmbeddedSpeech(enroll, Anonymization(SystemIdentity("x"), "1")),
+        EmbeddedSpeech(test, Anonymization(SystemIdentity("x"), "2")),
         learnt,
     )
 

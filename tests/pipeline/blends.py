@@ -68,14 +68,14 @@ def command(*words: object, code: int = 0) -> Result:
 
 
 def answers(findings: Iterable[Finding]) -> dict[Question, Answer]:
-    """Lay out findings by what was asked, without the labels of a study; the same question must not come twice."""
+    """Lay out findings by what was asked, without the labels of a study; the same question has the same answer."""
     given: dict[Question, Answer] = {}
     for finding in findings:
         facts = {"metric": finding.metric.name, **finding.conditions}
         facts["anonymizer"] = "none" if facts.get("anonymizer") == "original" else "some"
         e, question = finding.estimate, tuple(facts.get(name) for name in CONDITIONS)
-        assert question not in given, question
-        given[question] = (e.value, e.low, e.high, finding.chance_level, e.n)
+        answer = (e.value, e.low, e.high, finding.chance_level, e.n)
+        assert given.setdefault(question, answer) == answer, question
     return given
 
 

@@ -113,13 +113,11 @@ def allow_modules_in(folder: Path) -> None:
 
 
 def registrations() -> dict[tuple[str, str], type]:
-    """Give everything this program has registered, for its workers; what cannot be sent to them is refused."""
+    """Give everything this program has registered, for its workers, who must be able to import it."""
     for (kind, name), cls in _REGISTERED.items():
-        lost = cls.__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__")
-        if lost or "<locals>" in cls.__qualname__:
-            where = "a notebook" if lost else "a function"
-            rule = f"{kind} '{name}': its class is written in {where}, where other processes cannot find it"
-            raise ConfigError(f"{rule}; put it into a file and import it, or work in one process (jobs=1)")
+        if "<locals>" in cls.__qualname__:
+            rule = f"{kind} '{name}': its class is written inside a function, where worker processes cannot find it"
+            raise ConfigError(f"{rule}; write it at the top of a file, or work in one process (jobs 1)")
     return dict(_REGISTERED)
 
 

@@ -68,8 +68,8 @@ class ProcessPool:
         self, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool = True
     ) -> Iterator[Result[Item, Value]]:
         """Yield one Result per item; ``work`` and the items must be picklable."""
-        _check_importable(work)
         known = registrations()
+        _check_importable((work, known))
         with _one_thread_each():
             context = multiprocessing.get_context("spawn")
             pool = ProcessPoolExecutor(self.jobs, context, initializer=_in_worker, initargs=(known,))

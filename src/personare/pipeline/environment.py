@@ -72,7 +72,8 @@ def _method(way: ResolvedAnonymizer) -> dict[str, Any]:
     if isinstance(generator, str) and generator in PSEUDOSPEAKERS.names():
         papers = [described["paper"], declared(PSEUDOSPEAKERS.load(generator))["paper"]]
         described["paper"] = "; ".join(dict.fromkeys(paper for paper in papers if paper))
-    return described | {"fingerprint": way.system.fingerprint, "files": models_of(built)}
+    described |= {"parameters": dict(way.system.parameters), "fingerprint": way.system.fingerprint}
+    return described | {"files": models_of(built)}
 
 
 def _embedder(name: str) -> dict[str, str]:

@@ -116,7 +116,7 @@ class ResolvedAttacker:
         level = self.attacker.knowledge
         return {
             "knowledge": level.value,
-            "scorer": self.attacker.scorer_name,
+            "scorer": self.attacker.scorer_version,
             "enroll_draws": self.enroll_draws if level.enroll == "anonymized" else 1,
             "as_norm": self.attacker.as_norm,
             "alignment": self.attacker.alignment if level is Knowledge.ALIGNED else "",

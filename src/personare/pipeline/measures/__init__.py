@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
 
 from personare.core.catalog import Catalog
 from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
+from personare.core.fingerprint import fingerprint
 from personare.core.seeding import Key, rng_for
 from personare.metrics import CARDS
 
@@ -108,6 +109,11 @@ class Measure(Protocol):
         ...
 
     @classmethod
+    def metrics_in(cls, study: Study) -> tuple[str, ...]:
+        """Give every metric it can give in a study."""
+        ...
+
+    @classmethod
     def plan(cls, question: Question) -> Iterator[Measure]:
         """List every measurement that a study asks for; none where the attack cannot be measured so."""
         ...
@@ -135,6 +141,7 @@ class Measure(Protocol):
 class MeasureDefaults:
     """What most measures have in common: no groups, no swap, no calibration, no problems of their own."""
 
+    metrics: ClassVar[tuple[str, ...]]
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     cost: ClassVar[float] = 1.0
 
@@ -157,6 +164,12 @@ class MeasureDefaults:
     def calibrates(self) -> bool:
         """No."""
         return False
+
+    @classmethod
+    def metrics_in(cls, study: Study) -> tuple[str, ...]:
+        """The same in every study."""
+        del study
+        return cls.metrics
 
     @classmethod
     def problems(cls, study: Study, metrics: tuple[str, ...], attackers: list[ResolvedAttacker]) -> Iterator[str]:
@@ -186,7 +199,7 @@ def measure_classes(metrics: tuple[str, ...] = ()) -> list[type[Measure]]:
 
 def requested_metrics(study: Study) -> list[str]:
     """List every metric of a study: those named, and all that a listener gives where none of its metrics is named."""
-    requested = dict.fromkeys(expand_metrics(study.metrics))
+    requested = dict.fromkeys(expand_metrics(study.metrics, observed=observed_metrics(study)))
     named = set(requested)
     for gives in listener_metrics(study):
         if not named & set(gives):
@@ -201,8 +214,15 @@ def listener_metrics(study: Study) -> list[tuple[str, ...]]:
     return [gives_of(choice) for choice in study.listener_choices.values()]
 
 
-def expand_metrics(names: tuple[str, ...]) -> list[str]:
+def observed_metrics(study: Study) -> tuple[str, ...]:
+    """Give what all listeners of a study give, those of one's own too."""
+    return tuple(dict.fromkeys(metric for gives in listener_metrics(study) for metric in gives))
+
+
+def expand_metrics(names: tuple[str, ...], *, observed: tuple[str, ...] = ()) -> list[str]:
     """Spell out groups and measures of one's own; an unknown metric is an error with a suggestion.
+
+    ``observed`` are metrics of listeners of one's own, which no family knows by itself.
 
     >>> expand_metrics(("eer", "zebra"))
     ['eer', 'd_ece', 'log10_l']
@@ -214,6 +234,7 @@ def expand_metrics(names: tuple[str, ...]) -> list[str]:
             raise ConfigError(f"metrics: '{twice[0]}' is there already; call that of '{measure.name}' something else")
         groups |= {metric: (metric,) for metric in measure.metrics} | dict(measure.groups)
     groups |= {name: cast("type[Measure]", MEASURES.load(name)).metrics for name in names if ":" in name}
+    groups |= {metric: (metric,) for metric in observed}
     expanded: dict[str, None] = {}
     for name in names:
         if name not in groups:
@@ -229,8 +250,11 @@ def metric_groups() -> dict[str, tuple[str, ...]]:
 
 
 def measure_facts(measure: Measure) -> dict[str, Any]:
-    """Give what a measure's result depends on as plain values; long tables as a digest."""
-    facts: dict[str, Any] = {"measure": f"{type(measure).__module__}:{type(measure).__qualname__}"}
+    """Give what a measure's result depends on as plain values; long tables as a digest, a plug-in by its source."""
+    cls = type(measure)
+    facts: dict[str, Any] = {"measure": f"{cls.__module__}:{cls.__qualname__}"}
+    if not cls.__module__.startswith("personare."):
+        facts["fingerprint"] = fingerprint(measure)
     for each in fields(measure):  # type: ignore[arg-type]
         value = getattr(measure, each.name)
         if isinstance(value, Mapping) or (isinstance(value, tuple) and len(value) > 50):

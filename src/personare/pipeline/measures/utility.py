@@ -21,7 +21,7 @@ from personare.listeners.pitch import PitchTracker
 from personare.listeners.words import TEXT
 from personare.pipeline.jobs.guess_attributes import labels_of
 from personare.pipeline.measured import Measured
-from personare.pipeline.measures import MeasureDefaults, Needs, Question
+from personare.pipeline.measures import MeasureDefaults, Needs, Question, observed_metrics
 from personare.pipeline.roles import TRAIN, TRIAL
 from personare.pipeline.stages.listen import ListenJob, read_observations
 from personare.pipeline.stages.train import TrainJob
@@ -55,6 +55,11 @@ class Utility(MeasureDefaults):
     )
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"pitch": PitchTracker.gives}
     needs: ClassVar[Needs] = "listener"
+
+    @classmethod
+    def metrics_in(cls, study: Study) -> tuple[str, ...]:
+        """What the listeners of the table give, and those of one's own that the study names."""
+        return tuple(dict.fromkeys((*cls.metrics, *observed_metrics(study))))
 
     @classmethod
     def plan(cls, question: Question) -> Iterator[Utility]:

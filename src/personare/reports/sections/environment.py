@@ -45,6 +45,13 @@ def description_of(run: Run, family: str, name: str) -> Mapping[str, str]:
     return texts | {"fingerprint": ", ".join(part for part in (texts["fingerprint"], *files) if part)}
 
 
+def parameters_of(run: Run, label: str) -> Mapping[str, Any]:
+    """Give the parameters by which speech that was given had been anonymized, as far as the run knows them."""
+    entry = (run.environment.get("methods") or {}).get(label) or {}
+    known = entry.get("parameters") if isinstance(entry, Mapping) else None
+    return known if isinstance(known, Mapping) else {}
+
+
 def _model(model: Any) -> str:
     if not isinstance(model, Mapping):
         return str(model)
