@@ -68,7 +68,7 @@ class Watched:
 
 def test_nobody_is_judged_by_a_back_end_that_has_learnt_from_them() -> None:
     """Every fold is held out: nobody compared is among those learnt from, and everybody is judged once."""
-    training = _split(40).lessons()
+    training = _split(40).training_vectors()
     watched = Watched()
     table(training, [watched], folds=5)  # type: ignore[list-item]
     owner = dict(zip((row.tobytes() for row in training.vectors), training.speaker.tolist(), strict=True))

@@ -186,8 +186,8 @@ def test_workers_know_the_classes_of_a_script(small_corpus: Path, tmp_path: Path
 def test_a_class_typed_at_a_prompt_cannot_go_to_workers_and_says_what_to_do(small_corpus: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, cwd=tmp_path)
     last = done.stderr.splitlines()[-1]
-    assert "anonymizer 'mine': its class is written in a notebook, where other processes cannot find it" in last
-    assert "put it into a file and import it, or work in one process" in last
+    assert "'Mine' was typed at a prompt or in a notebook, where worker processes cannot find it" in last
+    assert "put it into a file and import it from there, or work in one process" in last
     alone = SCRIPT.replace("ProcessPool(2)", "Serial()").replace("ProcessPool", "Serial")
     done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stdout == "16 () True\n", done.stderr
