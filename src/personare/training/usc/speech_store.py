@@ -1,0 +1,95 @@
+"""Prepared speech as arrays on disk: all utterances one after the other, read in crops without loading the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.errors import TrainingError
+from personare.core.files import atomic_path, write_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FIELDS = ("audio", "content", "prosody", "mels", "absolute", "octaves", "voiced")
+INDEX = "index.json"
+
+
+@dataclass(frozen=True)
+class StoredUtterance:
+    """One utterance: its names, and which token frames of the arrays are its own."""
+
+    name: str
+    speaker: str
+    corpus: str
+    first: int
+    frames: int
+
+
+@dataclass(frozen=True, eq=False)
+class SpeechStore:
+    """Arrays [token frames, ...] by field, speaker vectors [utterances, 256], and whose frames are whose."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    vectors: NDArray[np.float32]
+    utterances: tuple[StoredUtterance, ...]
+    digest: str
+
+    def crop(self, field: str, first: int, count: int, utterance: StoredUtterance) -> NDArray[Any]:
+        """Read ``count`` frames from ``first`` (counted in the utterance, may lie outside); zeros beyond its ends."""
+        low, high = max(first, 0), min(first + count, utterance.frames)
+        array = self.arrays[field]
+        result = np.zeros((count, *array.shape[1:]), array.dtype)
+        if high > low:
+            result[low - first : high - first] = array[utterance.first + low : utterance.first + high]
+        return result
+
+
+def pack(items: Sequence[tuple[str, str, str, Path]], folder: Path) -> None:
+    """Write the arrays of prepared utterances (name, speaker, corpus, file) into ``folder``; the index comes last."""
+    if not items:
+        raise TrainingError("no prepared utterances to train on; prepare a corpus first")
+    counts = []
+    for _, _, _, path in items:
+        with np.load(path) as found:
+            counts.append(len(found["mels"]))
+    total = sum(counts)
+    firsts = np.concatenate([[0], np.cumsum(counts)]).tolist()
+    folder.mkdir(parents=True, exist_ok=True)
+    vectors = np.empty((len(items), 256), np.float32)
+    with np.load(items[0][3]) as found:
+        shapes = {name: (found[name].dtype, found[name].shape[1:]) for name in FIELDS}
+    for name, (dtype, shape) in shapes.items():
+        with atomic_path(folder / f"{name}.npy") as part:
+            array = np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=(total, *shape))
+            for row, (item, first, count) in enumerate(zip(items, firsts, counts, strict=False)):
+                with np.load(item[3]) as found:
+                    array[first : first + count] = found[name]
+                    vectors[row] = found["vector"]
+            array.flush()
+            del array
+    with atomic_path(folder / "vectors.npy") as part:
+        np.save(part, vectors)
+    rows = [
+        {"name": name, "speaker": speaker, "corpus": corpus, "first": first, "frames": count}
+        for (name, speaker, corpus, _), first, count in zip(items, firsts, counts, strict=False)
+    ]
+    files = " ".join(path.name for _, _, _, path in items)
+    digest = hashlib.sha256(files.encode()).hexdigest()
+    write_text(folder / INDEX, json.dumps({"digest": digest, "utterances": rows}))
+
+
+def open_store(folder: Path) -> SpeechStore:
+    """Open packed speech; only what is read is loaded."""
+    if not (folder / INDEX).is_file():
+        raise TrainingError(f"{folder}: no packed speech ({INDEX} is missing); pack prepared speech into it first")
+    index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in FIELDS}
+    utterances = tuple(StoredUtterance(**row) for row in index["utterances"])
+    return SpeechStore(arrays, np.load(folder / "vectors.npy"), utterances, index["digest"])
