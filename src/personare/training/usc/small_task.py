@@ -26,6 +26,8 @@ VERSION = 1  # raise it whenever the same settings and speech would end in other
 _RESTART_EVERY = 20
 _START_BATCHES = 30
 _EVERY_SECOND = 2  # spectral terms are computed on every second sound frame
+_CLASSIFIER_WEIGHT = 0.3  # how fast the classifier itself learns
+_CLASSIFIER_AHEAD = 0.03  # it learns for this share of the training before its gradient is reversed
 _HELD_OUT_FRAMES = 75
 _HELD_OUT_EACH = 2
 
@@ -104,8 +106,8 @@ class SmallSettings:
             steps=30_000, judge_every=250, patience=0, rate=1.5e-3, warm_up=200, weight_decay=0.0, gradient_limit=1.0
         )
     )
-    crops: int = 12
-    frames: int = 40
+    crops: int = 10
+    frames: int = 48
     start_levels_at: int = 500
     stop_alone: bool = False
     epsilon: float = 0.0
@@ -183,10 +185,11 @@ class SmallTask:
             "acoustic": weights.acoustic * coded.acoustic_loss,
             "distil": weights.distil * losses.distillation_loss(self.network.distil(coded.z_0), batch.teacher),
         }
-        reversal = weights.reversal_at(batch.step / settings.plan.steps)
-        if reversal > 0:
-            guess = self.classifier(reversed_gradient(coded.z_0, reversal), batch.speakers)
-            parts["classifier"] = 0.3 * guess
+        share = batch.step / settings.plan.steps
+        if weights.reversal > 0 and share >= weights.reversal_from - _CLASSIFIER_AHEAD:
+            weight = weights.reversal_at(share) / _CLASSIFIER_WEIGHT
+            guess = self.classifier(reversed_gradient(coded.z_0, weight), batch.speakers)
+            parts["classifier"] = _CLASSIFIER_WEIGHT * guess
         self.parts = {name: float(value.detach()) for name, value in parts.items()}
         return sum(parts.values())
 
