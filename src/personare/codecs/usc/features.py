@@ -47,6 +47,8 @@ _ENCODER_HOP, _ENCODER_CENTRE = 384, 448  # the encoder's frame i is centred on 
 _ENCODER_LEAST = 1600  # samples its own front end needs
 _SPREAD_FLOOR = 1e-3
 _ACTIVE_DB = 40.0  # frames at most so far below the loudest twentieth count for the level
+_MOST_GAIN = 1000.0
+_LEAST_REFERENCE_DB = -12.0  # speech at the coding level is always above; keeps silence from counting as loud
 _MEL_FLOOR = 1e-7
 _MEL_CENTRE, _MEL_SPREAD = -4.0, 2.0  # brings log-mels near mean 0 and spread 1
 
@@ -80,7 +82,7 @@ def level_gain(samples: Floats) -> float:
     if loud <= 1e-12:
         return 1.0
     active = power[power >= loud * 10 ** (-_ACTIVE_DB / 10)].mean()
-    return float(10 ** (LEVEL_DB / 20) / np.sqrt(active))
+    return float(min(10 ** (LEVEL_DB / 20) / np.sqrt(active), _MOST_GAIN))
 
 
 def measure(samples: Floats) -> Features:
@@ -128,7 +130,8 @@ def energy_db(samples: Floats) -> Floats:
     """Level under 40 ms around every 10 ms frame, against the loudest twentieth, at least -60 dB; [frames]."""
     power = np.square(_windows(samples) * hann(HOP), dtype=np.float64).sum(axis=1)
     level = 10 * np.log10(np.maximum(power, 1e-12))
-    return np.asarray(np.maximum(level - np.quantile(level, 0.95), -60.0), np.float32)
+    reference = max(float(np.quantile(level, 0.95)), _LEAST_REFERENCE_DB)
+    return np.asarray(np.maximum(level - reference, -60.0), np.float32)
 
 
 def log_mels(samples: Floats) -> Floats:
