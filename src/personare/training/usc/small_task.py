@@ -30,6 +30,7 @@ _CLASSIFIER_WEIGHT = 0.3  # how fast the classifier itself learns
 _CLASSIFIER_AHEAD = 0.03  # it learns for this share of the training before its gradient is reversed
 _HELD_OUT_FRAMES = 75
 _HELD_OUT_EACH = 2
+_MEASURED_LEVELS = (1, 2, 3)  # and all
 
 
 @dataclass(frozen=True)
@@ -232,10 +233,11 @@ class SmallTask:
     def judge(self) -> float:
         """Measure on held-out speakers; gives the mel distance with C0 alone plus that with all levels."""
         batch, network, shape = self._held_out, self.network, self.settings.shape
+        measured = sorted({min(count, shape.levels) for count in (*_MEASURED_LEVELS, shape.levels)})
         network.eval()
         mels, f0 = [], []
         with torch.no_grad():
-            for count in range(1, shape.levels + 1):
+            for count in measured:
                 levels = torch.full_like(batch.levels, count)
                 coded = network.coded(batch, levels)
                 made = network.decoded(coded.total, network.conditioned(levels, batch.vector, batch.has_vector))
@@ -245,6 +247,7 @@ class SmallTask:
             distilled = network.distil(coded.z_0)
             cosine = float(torch.nn.functional.cosine_similarity(distilled, batch.teacher, dim=-1).mean())
         self.measured = {
+            "levels": measured,
             "mel": mels,
             "f0_octaves": f0,
             "left": [float(left.square().sum(-1).mean()) for left in coded.left],
