@@ -211,3 +211,32 @@ def test_level_gain_brings_speech_to_the_coding_level_and_leaves_silence() -> No
         sound = audio * np.float32(factor)
         assert 20 * math.log10(np.sqrt(np.mean(np.square(sound * features.level_gain(sound))))) == pytest.approx(-26, abs=1)
     assert features.level_gain(np.zeros(100, np.float32)) == 1.0
+
+
+@pytest.mark.models
+def test_the_anonymizer_keeps_length_level_and_silence_and_follows_its_rng(folder: Path) -> None:
+    from personare.codecs.usc.anonymizer import UscAnonymizer
+
+    method, audio = UscAnonymizer(weights=str(folder)), hum(10, duration_s=1.5, rate_hz=22_050)
+    one, same, other = (method(audio, rng=np.random.default_rng(seed)).samples for seed in (0, 0, 1))
+    assert len(one) == len(audio.samples)
+    assert np.array_equal(one, same)
+    assert not np.allclose(one, other, atol=1e-3)
+    silence = Audio(np.zeros(4000, np.float32), 16_000)
+    assert not method(silence, rng=np.random.default_rng(0)).samples.any()
+
+
+@pytest.mark.models
+def test_the_anonymizer_passes_on_nothing_but_c0(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from personare.codecs.usc.anonymizer import UscAnonymizer
+
+    given = []
+    original = Usc.decode
+
+    def spy(self: Usc, tokens: object, **options: object) -> Audio:
+        given.append(tokens)
+        return original(self, tokens, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Usc, "decode", spy)
+    UscAnonymizer(weights=str(folder), voice="a")(hum(11), rng=np.random.default_rng(0))
+    assert [tokens.levels for tokens in given] == [1]  # type: ignore[attr-defined]

@@ -98,13 +98,16 @@ class Usc:
         codes = np.concatenate(parts)
         return Tokens(codes, self.code_counts, self.fingerprint, audio.rate_hz, len(audio.samples), level_db)
 
-    def decode(self, tokens: Tokens, *, rng: np.random.Generator) -> Audio:
-        """Make sound from tokens with any number of levels; the noise of the sound comes from ``rng``."""
+    def decode(self, tokens: Tokens, *, rng: np.random.Generator, vector: Floats | None = None) -> Audio:
+        """Make sound from tokens with any number of levels; the noise of the sound comes from ``rng``.
+
+        ``vector`` [256] is a voice for C0 alone that has no name; it goes before ``voice``.
+        """
         if tokens.fingerprint != self.fingerprint:
             mine, theirs = self.fingerprint, tokens.fingerprint
             raise TokenError(f"tokens of the codec {theirs} cannot be decoded by {mine}; name its weights")
         trained = open_trained(self.weights, threads=self.threads)
-        made = trained.decoded(tokens.codes, trained.voice_named(self.voice))
+        made = trained.decoded(tokens.codes, trained.voice_named(self.voice) if vector is None else vector)
         samples = sound.synthesize(made[:, : grid.BANDS], made[:, -2], rng=rng)
         if not math.isnan(tokens.level_db):
             samples = samples * np.float32(10 ** ((tokens.level_db - features.LEVEL_DB) / 20))
