@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+
 from conftest import hum
 
 torch = pytest.importorskip("torch")
@@ -32,7 +34,8 @@ def network_of(shape: SmallShape) -> SmallCodec:
     torch.manual_seed(0)
     network = SmallCodec(shape)
     network.acoustic.start(torch.randn(600, shape.width), torch.Generator().manual_seed(0))
-    return network.eval()
+    network.eval()
+    return network
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +113,7 @@ def test_long_speech_is_cut_between_frames_and_coded_without_gaps(folder: Path) 
     audio = hum(4, duration_s=47.0)
     cuts = list(pieces(audio.samples))
     assert cuts[0][0] == 0 and cuts[-1][1] == len(audio.samples)
-    assert all(a[1] == b[0] and a[1] % grid.HOP == 0 for a, b in zip(cuts, cuts[1:], strict=False))
+    assert all(a[1] == b[0] and a[1] % grid.HOP == 0 for a, b in itertools.pairwise(cuts))
     assert all(last - first <= 20 * 16_000 for first, last in cuts)
     assert len(Usc(weights=str(folder)).encode(audio).codes) == 47 * 25
 
@@ -176,7 +179,7 @@ def test_nothing_and_nan_are_refused(folder: Path) -> None:
 
 
 def test_a_folder_that_was_changed_or_is_no_codec_is_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(WeightsError, match="has no card.json"):
+    with pytest.raises(WeightsError, match=r"has no card\.json"):
         open_trained(str(tmp_path))
     for name in (*export.FILES, export.CARD):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
@@ -209,7 +212,9 @@ def test_level_gain_brings_speech_to_the_coding_level_and_leaves_silence() -> No
     audio = hum(9, duration_s=2.0).samples
     for factor in (0.01, 1.0, 3.0):
         sound = audio * np.float32(factor)
-        assert 20 * math.log10(np.sqrt(np.mean(np.square(sound * features.level_gain(sound))))) == pytest.approx(-26, abs=1)
+        assert 20 * math.log10(np.sqrt(np.mean(np.square(sound * features.level_gain(sound))))) == pytest.approx(
+            -26, abs=1
+        )
     assert features.level_gain(np.zeros(100, np.float32)) == 1.0
 
 

@@ -1,8 +1,8 @@
 """Tokens of coded speech, and files of them: compact, versioned, checksummed; a bad file is refused, never guessed at.
 
-A token file is: 4 letters, version, number of levels, bits per code of each level, the codec's fingerprint (8 bytes), sample
-rate, samples and frames of the recording, level, the codes frame by frame in as few bits as they need, a checksum of all
-that (8 bytes). Numbers are little-endian. It holds no name, text, speaker or date.
+A token file is: 4 letters, version, number of levels, bits and number of codes of each level, the codec's fingerprint
+(8 bytes), sample rate, samples and frames of the recording, its level, the codes frame by frame in as few bits as they
+need, a checksum of all that (8 bytes). Numbers are little-endian. It holds no name, text, speaker or date.
 """
 
 from __future__ import annotations
@@ -109,9 +109,7 @@ def encode_file(tokens: Tokens) -> bytes:
     head += b"".join(struct.pack("<BI", width, count) for width, count in zip(bits, tokens.code_counts, strict=True))
     head += bytes.fromhex(tokens.fingerprint)
     head += _NUMBERS.pack(tokens.rate_hz, tokens.samples, len(tokens.codes), level)
-    columns = [
-        (tokens.codes[:, level, None] >> np.arange(width - 1, -1, -1)) & 1 for level, width in enumerate(bits)
-    ]
+    columns = [(tokens.codes[:, level, None] >> np.arange(width - 1, -1, -1)) & 1 for level, width in enumerate(bits)]
     body = np.packbits(np.concatenate(columns, axis=1).astype(np.uint8).reshape(-1)).tobytes()
     return head + body + _checksum(head + body)
 

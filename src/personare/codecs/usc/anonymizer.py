@@ -1,7 +1,7 @@
 """The codec as an anonymizer: speech is coded, only C0 is kept, and the decoder speaks it in a voice of its own.
 
-C0 holds what is said and how it is intoned (relative F0, pace, emphasis); timbre, pitch and room are in the levels that are
-thrown away. The voice is not the speaker's and not anybody's: one of the codec's own, or a mixture drawn for the speaker.
+C0 holds what is said and how it is intoned (relative F0, pace, emphasis); timbre, pitch and room are in the levels that
+are thrown away. The voice is not the speaker's: it is one of the codec's own, or a mixture of them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class UscAnonymizer:
 
     Parameters
     ----------
-    voice : ``drawn`` mixes a voice for each speaker from the codec's own; a name of the card speaks all with that one; ``none``
-        leaves the voice open, as the paper does.
+    voice : ``drawn`` mixes a voice from the codec's own by ``rng``; a name of the card speaks all with that one;
+        ``none`` leaves the voice open, as the paper does.
     weights : ``shipped``, or the folder of an exported codec.
     """
 

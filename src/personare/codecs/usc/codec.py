@@ -1,10 +1,10 @@
 """The universal speech codec at use: speech to six levels of tokens at 25 Hz, and tokens to speech.
 
 C0 (16,384 codes, 0.35 kbit/s) says what is said and how it is intoned; C1-C5 (1,024 codes each, 1.6 kbit/s with C0) add
-how it sounded. From C0 alone the decoder speaks in one of its own voices.                                  [usc2025]
-Deviations (config ``small``): C0 is made from a recognizer's content frames and relative prosody instead of the wave, C1-C5
-from a mel spectrum; residual levels are Euclidean and start by PCA and k-means; the decoder drives a source-filter model;
-with C0 alone it is given a voice. Why, and what each brought: the codec's card.
+how it sounded. From C0 alone the decoder speaks in one of its own voices. [usc2025]
+Deviations (config ``small``): C0 is made from a recognizer's content frames and relative prosody instead of the wave,
+C1-C5 from a mel spectrum; residual levels are Euclidean and start by PCA and k-means; the decoder drives a source-filter
+model; with C0 alone it is given a voice. Why, and what each brought: the codec's card.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Usc:
 
 
 def pieces(samples: Floats) -> Iterator[tuple[int, int]]:
-    """First sample and the one after the last of stretches of at most 20 s, cut between token frames where it is quiet."""
+    """First sample and the one after the last of stretches of at most 20 s, cut between frames where it is quiet."""
     first, end = 0, len(samples)
     while end - first > LONGEST_S * grid.RATE_HZ:
         latest = first + LONGEST_S * grid.RATE_HZ

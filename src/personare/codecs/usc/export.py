@@ -93,8 +93,8 @@ def semantic_graph(tensors: Arrays) -> bytes:
     width, source = tensors["content.enter.weight"].shape[:2]
     x = write.normed(write.stack("content", "features"), width, "content_norm")
     p = write.linear("semantic.enter", x)
-    length = graph.add("Max", graph.add("ReduceL2", p, graph.whole(2)), graph.constant(np.float32([_UNIT_EPSILON])))
-    unit = graph.add("Div", p, length)
+    least = graph.constant(np.array([_UNIT_EPSILON], np.float32))
+    unit = graph.add("Div", p, graph.add("Max", graph.add("ReduceL2", p, graph.whole(2)), least))
     dims = len(tensors["semantic.enter.bias"])
     return graph.encode("features", [1, "frames", source], unit, [1, "frames", dims])
 

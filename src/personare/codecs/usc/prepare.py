@@ -58,7 +58,9 @@ class Preparation:
 def prepared(audio: Audio, *, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
     """Measure one utterance; everything with one row per token frame, but the speaker vector [256]."""
     if not SHORTEST_S <= audio.duration_s <= LONGEST_S:
-        raise AudioError(f"an utterance to train on lasts {SHORTEST_S:g} to {LONGEST_S:g} s, not {audio.duration_s:.2f}")
+        raise AudioError(
+            f"an utterance to train on lasts {SHORTEST_S:g} to {LONGEST_S:g} s, not {audio.duration_s:.2f}"
+        )
     sound = resample(audio, RATE_HZ).samples
     sound = sound * np.float32(features.level_gain(sound))
     count = frame_count(len(sound))

@@ -57,7 +57,7 @@ class Quantizers:
             columns.append(chosen)
         return np.stack(columns, axis=1).astype(np.int32)
 
-    def _semantic(self, chosen: NDArray[np.int64]) -> Floats:
+    def _semantic(self, chosen: NDArray[np.integer]) -> Floats:
         return np.asarray(self.codes[chosen] @ self.leave + self.leave_bias, np.float32)
 
     def looked_up(self, codes: NDArray[np.int32]) -> Floats:

@@ -1,4 +1,4 @@
-"""A trained small codec, opened from its folder: graphs for onnxruntime, the quantizers, the voices C0 can speak with."""
+"""A trained small codec, opened from its folder: graphs for onnxruntime, the quantizers, the voices of C0."""
 
 from __future__ import annotations
 
@@ -94,11 +94,23 @@ def _opened(where: str, threads: int) -> TrainedCodec:
             raise WeightsError(f"{where}: the files do not fit their card; export the codec again or restore them")
         with np.load(io.BytesIO(contents[export.TABLES]), allow_pickle=False) as found:
             tables = {name: found[name] for name in found.files}
-        graphs = [opened(contents[name], threads) for name in (export.SEMANTIC, export.ACOUSTIC, export.DECODER)]
-        return TrainedCodec(*graphs, *_read(tables), export.fingerprint_of(hashes), card)
+        graphs = {name: opened(contents[name], threads) for name in (export.SEMANTIC, export.ACOUSTIC, export.DECODER)}
+        quantizers, conditions, voices = _read(tables)
+        return TrainedCodec(
+            graphs[export.SEMANTIC],
+            graphs[export.ACOUSTIC],
+            graphs[export.DECODER],
+            quantizers,
+            conditions,
+            voices,
+            export.fingerprint_of(hashes),
+            card,
+        )
     except FileNotFoundError as error:
         missing = Path(str(error.filename)).name
-        raise WeightsError(f"{where}: has no {missing}; export a trained codec into this folder, or name another") from None
+        raise WeightsError(
+            f"{where}: has no {missing}; export a trained codec into this folder, or name another"
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{where}: not an exported codec ({type(error).__name__}: {error})") from None
 
@@ -107,8 +119,9 @@ def _read(tables: dict[str, NDArray[Any]]) -> tuple[Quantizers, dict[str, Floats
     wide = {name: values.astype(np.float32) for name, values in tables.items() if name != "voice_names"}
     count = sum(name.startswith("enter") for name in wide)
     levels = tuple(LevelTable(wide[f"enter{k}"], wide[f"codes{k}"], wide[f"leave{k}"]) for k in range(count))
-    names = ("codes", "leave", "leave_bias", "predict", "predict_bias")
-    quantizers = Quantizers(*(wide[name] for name in names), levels)
+    quantizers = Quantizers(
+        wide["codes"], wide["leave"], wide["leave_bias"], wide["predict"], wide["predict_bias"], levels
+    )
     conditions = {name: wide[name] for name in ("levels", "voice", "voice_bias")}
     voices = {str(name): vector for name, vector in zip(tables["voice_names"], wide["voice_vectors"], strict=True)}
     return quantizers, conditions, voices

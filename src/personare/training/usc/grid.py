@@ -55,14 +55,14 @@ def mel_of_hz(hz: float) -> float:
 
 @cache
 def mel_filters(n_mels: int, transform: int, *, rate_hz: int = RATE_HZ) -> Floats:
-    """Triangles evenly spaced on the mel scale, each with sum 1 (narrow ones take their nearest bin): [n_mels, bins]."""
+    """Triangles evenly spaced on the mel scale, each with sum 1; narrow ones take their nearest bin: [n_mels, bins]."""
     edges_hz = hz_of_mel(np.linspace(0, mel_of_hz(rate_hz / 2), n_mels + 2))
     bins_hz = np.linspace(0, rate_hz / 2, transform // 2 + 1)
     hats = np.stack([np.interp(bins_hz, edges_hz, row) for row in np.eye(n_mels + 2)[1:-1]])
     for row, centre in zip(hats, edges_hz[1:-1], strict=True):
         if row.sum() < 1:
             row[int(np.abs(bins_hz - centre).argmin())] += 1 - row.sum()
-    return (hats / hats.sum(axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(hats / hats.sum(axis=1, keepdims=True), np.float32)
 
 
 @cache

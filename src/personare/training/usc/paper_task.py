@@ -2,8 +2,8 @@
 
 L = 15 L_f + 1 L_G + 2 L_FM + 1 L_c + 0.25 L_w + 25 L_AM + 45 L_S                                  (usc2025, eq. 1)
 Second stage: encoder and quantizer frozen, a new decoder that gives 24 kHz (usc2025, sec. 3.1).
-Deviations: one Adam for networks and discriminators with one gradient limit (the paper names no optimizer); the gradient
-of L_AM is reversed before C0, and the classifier itself learns by the same term.
+Deviations: one Adam for networks and discriminators with one gradient limit (the paper names no optimizer); the
+gradient of L_AM is reversed before C0, and the classifier itself learns by the same term.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class PaperSettings:
     epsilon : of the Laplace block; 0 leaves it out (the paper's variant without LDP).
     reversal : whether the speaker classifier is there.
     stage : 1 trains everything at 16 kHz; 2 freezes encoder and quantizer and trains a new decoder.
-    crops, frames : crops per batch and token frames per crop; ``labelled`` is the share of crops from labelled speakers.
+    crops, frames : crops per batch, token frames per crop; ``labelled`` is the share of crops from labelled speakers.
     """
 
     seed: int = 0
@@ -167,7 +167,11 @@ class PaperTask:
     @cached_property
     def tensors(self) -> dict[str, Any]:
         """Every tensor by name."""
-        parts = {"network": self.network, "classifier": self.classifier, "discriminators": self.discriminators}
+        parts: dict[str, Any] = {
+            "network": self.network,
+            "classifier": self.classifier,
+            "discriminators": self.discriminators,
+        }
         return {
             f"{part}.{name}": tensor
             for part, module in parts.items()

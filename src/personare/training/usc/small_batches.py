@@ -26,8 +26,8 @@ class Batch:
     """Tensors of one batch of B crops of T token frames; see ``Features`` for the measurements.
 
     ``pulses`` and ``power`` are log-power spectra [B, 5 T, 257] of pulses at the true F0 and of the speech; ``teacher``
-    [B, T, 288] is what C0 is distilled from; ``levels`` [B] how many levels each crop keeps; ``vector`` [B, 256] speaker
-    vectors, used where ``has_vector`` [B].
+    [B, T, 288] is what C0 is distilled from; ``levels`` [B] how many levels each crop keeps; ``vector`` [B, 256] are
+    speaker vectors, used where ``has_vector`` [B].
     """
 
     step: int
@@ -48,7 +48,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class LevelShares:
-    """How often C0 is kept alone, how often some further levels (2 to all but one), how often all: quantizer dropout."""
+    """Quantizer dropout: how often C0 is kept alone, how often 2 to all but one levels, how often all."""
 
     alone: float = 0.45
     some: float = 0.20
@@ -147,22 +147,25 @@ class Crops:
         audio = read("audio", 1).reshape(len(places), -1).astype(np.float32) * _INT16
         octaves = read("octaves", 1).astype(np.float32).reshape(len(places), -1)
         power = log_power(torch.from_numpy(audio), POWER_FLOOR)
-        train = grid.pulses(grid.MIDDLE_HZ * np.exp2(octaves), turn=turns)
+        train = grid.pulses(np.asarray(grid.MIDDLE_HZ * np.exp2(octaves), np.float32), turn=turns)
         edge = grid.SOUNDS
         numbers = self.speakers
+        teacher = content[:, :, 0].reshape(*content.shape[:2], grid.CONTENTS, -1).mean(axis=2, dtype=np.float32)
         return Batch(
-            step,
-            _tensor(np.stack([rows[:, copy] for rows, copy in zip(content, copies, strict=True)])),
-            *(_tensor(read(name)) for name in ("prosody", "mels", "absolute")),
-            torch.from_numpy(octaves[:, edge:-edge].copy()),
-            torch.from_numpy(read("voiced").reshape(len(places), -1)),
-            log_power(torch.from_numpy(train), _PULSE_FLOOR),
-            power,
-            _tensor(content[:, :, 0].reshape(*content.shape[:2], grid.CONTENTS, -1).mean(axis=2, dtype=np.float32)),
-            torch.from_numpy(levels),
-            torch.from_numpy(vectors),
-            torch.from_numpy(has_vector),
-            torch.tensor([numbers.get(u.speaker, -1) for _, u, _ in places]),
+            step=step,
+            content=_tensor(np.stack([rows[:, copy] for rows, copy in zip(content, copies, strict=True)])),
+            prosody=_tensor(read("prosody")),
+            mels=_tensor(read("mels")),
+            absolute=_tensor(read("absolute")),
+            octaves=torch.from_numpy(octaves[:, edge:-edge].copy()),
+            voiced=torch.from_numpy(read("voiced").reshape(len(places), -1)),
+            pulses=log_power(torch.from_numpy(train), _PULSE_FLOOR),
+            power=power,
+            teacher=_tensor(teacher),
+            levels=torch.from_numpy(levels),
+            vector=torch.from_numpy(vectors),
+            has_vector=torch.from_numpy(has_vector),
+            speakers=torch.tensor([numbers.get(u.speaker, -1) for _, u, _ in places]),
         )
 
 

@@ -1,4 +1,4 @@
-"""The small codec's network: two front ends, six levels of tokens, one decoder to the parameters of a source and filter.
+"""The small codec's network: two front ends, six levels of tokens, one decoder to a source and filter.
 
 front ``split``: C0 from the content frames and relative prosody, C1-C5 from the mel spectrum and absolute F0.
 front ``mel``: the paper's layout, one encoder from mel spectrum and F0 feeds all levels.
@@ -97,7 +97,9 @@ class SmallCodec(nn.Module):
         wide, sound = shape.decoder_width, shape.sound_width
         self.decoder = Stack(shape.width, wide, shape.decoder_hidden, shape.decoder_blocks, condition=shape.condition)
         self.spread = nn.Linear(wide, grid.SOUNDS * sound)
-        self.sound = nn.ModuleList(Block(sound, 3 * sound, condition=shape.condition) for _ in range(shape.sound_blocks))
+        self.sound = nn.ModuleList(
+            Block(sound, 3 * sound, condition=shape.condition) for _ in range(shape.sound_blocks)
+        )
         self.head_norm = nn.LayerNorm(sound)
         self.head = nn.Linear(sound, OUTPUTS)
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The training of the small codec as a task for the training loop: batches, the loss, and measurements on held-out speech."""
+"""The training of the small codec as a task for the loop: batches, the loss, measurements on held-out speech."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import torch
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, rng_for
 from personare.nn.plan import Plan
-from personare.training.usc import small_losses as losses
 from personare.training.usc import grid
+from personare.training.usc import small_losses as losses
 from personare.training.usc.privacy import SpeakerClassifier, reversed_gradient
 from personare.training.usc.small_batches import Batch, Crops, LevelShares
 from personare.training.usc.small_network import SmallCodec, SmallShape
@@ -35,7 +35,7 @@ _MEASURED_LEVELS = (1, 2, 3)  # and all
 
 @dataclass(frozen=True)
 class FadingPlan(Plan):
-    """A plan whose rate rises over ``warm_up`` steps, stays, and falls in a straight line over the last ``fade`` share."""
+    """A plan whose rate rises over ``warm_up`` steps, stays, and falls to the lowest over the last ``fade`` share."""
 
     fade: float = 0.3
 
@@ -169,9 +169,7 @@ class SmallTask:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng_for(self.key, "noise", str(batch.step)).integers(2**62)))
             coded = self.network.coded(batch, batch.levels, stop_alone=settings.stop_alone, generator=restart)
-        made = self.network.decoded(
-            coded.total, self.network.conditioned(batch.levels, batch.vector, batch.has_vector)
-        )
+        made = self.network.decoded(coded.total, self.network.conditioned(batch.levels, batch.vector, batch.has_vector))
         odd = batch.step % _EVERY_SECOND
         log_power = losses.predicted_log_power(
             made[:, odd::_EVERY_SECOND, : grid.BANDS], batch.pulses[:, odd::_EVERY_SECOND]

@@ -92,10 +92,7 @@ class WaveCrops:
         """Draw a batch; the first crops are the labelled ones."""
         labelled, every = self._pools
         certain = round(self.labelled * self.size) if labelled else 0
-        chosen = [
-            pool[int(rng.integers(len(pool)))]
-            for pool in [labelled] * certain + [every] * (self.size - certain)
-        ]
+        chosen = [pool[int(rng.integers(len(pool)))] for pool in [labelled] * certain + [every] * (self.size - certain)]
         firsts = [int(rng.integers(u.frames - self.frames + 1)) for u in chosen]
         return self._assembled(step, chosen, firsts, dropout.draw(rng, self.size, levels))
 

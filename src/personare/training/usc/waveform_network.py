@@ -62,7 +62,10 @@ class WaveEncoder(nn.Module):
         layers: list[Any] = [_conv(1, channels, 7, padding=3)]
         for stride in strides:
             layers += [ResidualUnit(channels, dilation) for dilation in _DILATIONS]
-            layers += [SnakeBeta(channels), _conv(channels, 2 * channels, 2 * stride, stride=stride, padding=stride // 2)]
+            layers += [
+                SnakeBeta(channels),
+                _conv(channels, 2 * channels, 2 * stride, stride=stride, padding=stride // 2),
+            ]
             channels *= 2
         self.layers = nn.Sequential(*layers, SnakeBeta(channels), _conv(channels, width, 3, padding=1))
         self.hop = math.prod(strides)
