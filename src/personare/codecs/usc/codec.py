@@ -1,10 +1,10 @@
 """The universal speech codec at use: speech to six levels of tokens at 25 Hz, and tokens to speech.
 
 C0 (16,384 codes, 0.35 kbit/s) says what is said and how it is intoned; C1-C5 (1,024 codes each, 1.6 kbit/s with C0) add
-how it sounded. From C0 alone the decoder speaks in one of its own voices. [usc2025]
+how it sounded. From C0 alone the decoder speaks in one of its own voices. [turavecino2025usc]
 Deviations (config ``small``): C0 is made from a recognizer's content frames and relative prosody instead of the wave,
-C1-C5 from a mel spectrum; residual levels are Euclidean and start by PCA and k-means; the decoder drives a source-filter
-model; with C0 alone it is given a voice. Why, and what each brought: the codec's card.
+C1-C5 from a mel spectrum; residual levels are Euclidean and start by PCA and k-means; the decoder drives a source and
+filter; with C0 alone it is given a voice. Why, and what each brought: the codec's card.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _ACTIVE_DB = 40.0  # frames at most so far below the loudest twentieth count for
 _MOST_GAIN = 1000.0
 _LEAST_REFERENCE_DB = -12.0  # speech at the coding level is always above; keeps silence from counting as loud
 _MEL_FLOOR = 1e-7
-_MEL_CENTRE, _MEL_SPREAD = -4.0, 2.0  # brings log-mels near mean 0 and spread 1
+_MEL_CENTRE, MEL_SPREAD = -4.0, 2.0  # brings log-mels near mean 0 and spread 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ def log_mels(samples: Floats) -> Floats:
     spectrum = fft.rfft(_windows(samples) * hann(HOP), axis=1)
     power = (spectrum.real**2 + spectrum.imag**2) @ mel_filters(N_MELS, HOP).T
     logs = 0.5 * np.log(power + _MEL_FLOOR)
-    return np.asarray((logs - _MEL_CENTRE) / _MEL_SPREAD, np.float32)
+    return np.asarray((logs - _MEL_CENTRE) / MEL_SPREAD, np.float32)
 
 
 def _windows(samples: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """The paper's codec and its training as a task for the training loop: all losses of equation 1, and the 24 kHz stage.
 
-L = 15 L_f + 1 L_G + 2 L_FM + 1 L_c + 0.25 L_w + 25 L_AM + 45 L_S                                  (usc2025, eq. 1)
-Second stage: encoder and quantizer frozen, a new decoder that gives 24 kHz (usc2025, sec. 3.1).
+L = 15 L_f + 1 L_G + 2 L_FM + 1 L_c + 0.25 L_w + 25 L_AM + 45 L_S     (turavecino2025usc, eq. 1)
+Second stage: encoder and quantizer frozen, a new decoder that gives 24 kHz (turavecino2025usc, sec. 3.1).
 Deviations: one Adam for networks and discriminators with one gradient limit (the paper names no optimizer); the
 gradient of L_AM is reversed before C0, and the classifier itself learns by the same term.
 """
@@ -25,6 +25,7 @@ from personare.training.usc.adversaries import PERIODS, WINDOWS, Discriminators,
 from personare.training.usc.mel_loss import multi_scale_mel_loss
 from personare.training.usc.privacy import LaplaceNoise, SpeakerClassifier, reversed_gradient
 from personare.training.usc.residual_quantizer import Quantized, QuantizerDropout, ResidualQuantizer
+from personare.training.usc.semantic_quantizer import perplexity
 from personare.training.usc.small_losses import distillation_loss
 from personare.training.usc.wave_batches import WaveBatch, WaveCrops
 from personare.training.usc.waveform_network import WaveDecoder, WaveEncoder
@@ -157,6 +158,7 @@ class PaperTask:
             for part in (self.network.encoder, self.network.quantizer, self.network.distil, self.classifier):
                 part.requires_grad_(False)
         self.parts: dict[str, float] = {}
+        self.measured: dict[str, Any] = {}
 
     @property
     def digest(self) -> str:
@@ -221,12 +223,21 @@ class PaperTask:
         return parts
 
     def judge(self) -> float:
-        """Measure on held-out speech: the mel loss with C0 alone plus that with all levels."""
+        """Measure on held-out speech; gives the mel loss with C0 alone plus that with all levels."""
         self.network.eval()
-        batch, total = self.crops.held_out, 0.0
+        batch, counts = self.crops.held_out, (1, len(self.settings.shape.codes))
+        mels = []
         with torch.no_grad():
-            for count in (1, len(self.settings.shape.codes)):
+            for count in counts:
                 coded = self.network.coded(batch.wave, torch.full_like(batch.levels, count))
                 made = self.network.decoded(coded.total)
-                total += float(multi_scale_mel_loss(made, batch.target, rate_hz=self.settings.shape.rate_hz))
-        return total
+                mels.append(float(multi_scale_mel_loss(made, batch.target, rate_hz=self.settings.shape.rate_hz)))
+        self.measured = {
+            "levels": list(counts),
+            "mel": mels,
+            "left": coded.left,
+            "used": [len(indices.unique()) for indices in coded.indices],
+            "frames": coded.indices[0].numel(),
+            "perplexity": [perplexity(indices) for indices in coded.indices],
+        }
+        return sum(mels)

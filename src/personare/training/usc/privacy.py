@@ -1,8 +1,8 @@
 """What takes the speaker out of C0 while training: gradient reversal, a speaker classifier, and the Laplace block.
 
-Reversal: the identity forward, -weight times the gradient backward                            (ganin2016domain, eq. 15)
-Classifier: transformer layers over z_0, mean over time, AM-softmax with m = 0.4, s = 30      (usc2025, sec. 2.2)
-Laplace block: clip |x|_1 to C, add n ~ Laplace(0, 2C / epsilon) per number, while training   (usc2025, sec. 2.5)
+Reversal: the identity forward, -weight times the gradient backward  (ganin2016domain, eq. 15)
+Classifier: transformer layers over z_0, mean over time, AM-softmax, m = 0.4, s = 30  (turavecino2025usc, sec. 2.2)
+Laplace block: clip |x|_1 to C, add n ~ Laplace(0, 2C / epsilon), while training  (turavecino2025usc, sec. 2.5)
 The noise is off at use, in the paper too: it is a regularizer, and no guarantee of differential privacy at use.
 """
 

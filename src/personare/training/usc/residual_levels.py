@@ -2,8 +2,8 @@
 
 r_1 = LayerNorm(z_a) - A z_0;   p_k = W_in r_k,   c_k the code nearest to p_k,   r_{k+1} = r_k - W_out c_k
 Codes follow the running mean of what chooses them (EMA, oord2017neural, appendix A.1).
-Deviations from usc2025: Euclidean instead of L2-normalised codes, a normalised input, a linear prediction from C0, and
-a start by PCA and k-means: L2-normalised levels on an unbounded input fell to a few dozen used codes.
+Deviations from turavecino2025usc: Euclidean instead of L2-normalised codes, a normalised input, a linear prediction
+from C0, and a start by PCA and k-means: L2-normalised levels on an unbounded input fell to a few dozen used codes.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 z_q = sum over k < n of VQ_k(z_e - sum over i < k of VQ_i)                                    (zeghidour2021soundstream)
 Quantizer dropout keeps n levels of a sample; a sample that keeps C0 alone sends no gradient of the sound to the encoder
-(usc2025, sec. 2.4), so that the sound teaches decoder and codebook only.
+(turavecino2025usc, sec. 2.4), so that the sound teaches decoder and codebook only.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ class QuantizerDropout:
 
 @dataclass(frozen=True, eq=False)
 class Quantized:
-    """The sum over the kept levels, C0's part, the indices per level, and the two losses summed over levels."""
+    """The sum over the kept levels, C0's part, indices per level, both losses, and the variance left per level."""
 
     total: Any
     z_0: Any
     indices: list[Any]
     codebook: Any
     commitment: Any
+    left: list[float]
 
 
 class ResidualQuantizer(nn.Module):
@@ -62,7 +63,7 @@ class ResidualQuantizer(nn.Module):
         """Quantize [batch, frames, width]; sample i keeps ``used[i]`` levels. A generator restarts dead codes."""
         residual, total = z_e, 0.0
         codebook, commitment = 0.0, 0.0
-        indices = []
+        indices, left = [], [_variance(z_e)]
         z_0: Any = None
         for k, level in enumerate(self.levels):
             out, chosen, book, commit = level(residual, stopped=(used == 1) if k == 0 and stop_alone else None)
@@ -73,8 +74,13 @@ class ResidualQuantizer(nn.Module):
             z_0 = out if k == 0 else z_0
             codebook, commitment = codebook + book, commitment + commit
             indices.append(chosen)
-        return Quantized(total, z_0, indices, codebook, commitment)
+            left.append(_variance(residual))
+        return Quantized(total, z_0, indices, codebook, commitment, left)
 
     def looked_up(self, indices: Any) -> Any:
         """What the decoder gets for indices [batch, frames, levels given]: [batch, frames, width]."""
         return sum(self.levels[k].looked_up(indices[..., k]) for k in range(indices.shape[-1]))
+
+
+def _variance(residual: Any) -> float:
+    return float(residual.detach().square().sum(-1).mean())

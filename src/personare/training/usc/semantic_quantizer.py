@@ -87,3 +87,14 @@ class SemanticQuantizer(nn.Module):
             self.codes[dead] = nn.functional.normalize(p[order] + 0.02 * jitter, dim=1)
             self.idle[dead] = 0
             return len(dead)
+
+
+def perplexity(indices: Any) -> float:
+    """How many codes the indices are spread over: e to the entropy of their shares.
+
+    >>> round(perplexity(torch.tensor([0, 0, 5, 5])), 6)
+    2.0
+    """
+    counts = torch.bincount(indices.reshape(-1)).double()
+    shares = counts[counts > 0] / counts.sum()
+    return float((-(shares * shares.log()).sum()).exp())

@@ -18,9 +18,10 @@ from personare.nn.plan import Plan
 from personare.training.usc import grid
 from personare.training.usc import small_losses as losses
 from personare.training.usc.privacy import SpeakerClassifier, reversed_gradient
+from personare.training.usc.semantic_quantizer import perplexity
 from personare.training.usc.small_batches import Batch, Crops, LevelShares
 from personare.training.usc.small_network import SmallCodec, SmallShape
-from personare.training.usc.speech_store import SpeechStore
+from personare.training.usc.speech_store import SpeechStore, held_out_speakers
 
 VERSION = 1  # raise it whenever the same settings and speech would end in other weights
 _RESTART_EVERY = 20
@@ -127,9 +128,7 @@ class SmallTask:
         self.store = store
         self.key = Key.from_seed(f"usc {settings.seed}")
         rows = list(enumerate(store.utterances))
-        speakers = sorted({u.speaker for _, u in rows})
-        drawn = rng_for(self.key, "held out").permutation(len(speakers))[: settings.held_out]
-        self.aside = {speakers[int(index)] for index in drawn}
+        self.aside = held_out_speakers(store, settings.held_out, rng=rng_for(self.key, "held out"))
         options = {"size": settings.crops, "shares": settings.shares, "levels": settings.shape.levels}
         learnt = tuple((row, u) for row, u in rows if u.speaker not in self.aside)
         kept = tuple((row, u) for row, u in rows if u.speaker in self.aside)
@@ -251,14 +250,8 @@ class SmallTask:
             "left": [float(left.square().sum(-1).mean()) for left in coded.left],
             "used": [len(indices.unique()) for indices in coded.indices],
             "frames": coded.indices[0].numel(),
-            "perplexity": [_perplexity(indices) for indices in coded.indices],
+            "perplexity": [perplexity(indices) for indices in coded.indices],
             "idle": int((network.semantic.idle > 100).sum()),
             "distil_cosine": cosine,
         }
         return mels[0] + mels[-1]
-
-
-def _perplexity(indices: Any) -> float:
-    counts = torch.bincount(indices.reshape(-1)).double()
-    shares = counts[counts > 0] / counts.sum()
-    return float((-(shares * shares.log()).sum()).exp())

@@ -17,8 +17,7 @@ from personare.core.files import atomic_path, write_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FIELDS = ("audio", "content", "prosody", "mels", "absolute", "octaves", "voiced")
-INDEX = "index.json"
+INDEX, VECTORS = "index.json", "vectors.npy"
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def pack(items: Sequence[tuple[str, str, str, Path]], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     vectors = np.empty((len(items), 256), np.float32)
     with np.load(items[0][3]) as found:
-        shapes = {name: (found[name].dtype, found[name].shape[1:]) for name in FIELDS}
+        shapes = {name: (found[name].dtype, found[name].shape[1:]) for name in found.files if name != "vector"}
     for name, (dtype, shape) in shapes.items():
         with atomic_path(folder / f"{name}.npy") as part:
             array = np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=(total, *shape))
@@ -74,7 +73,7 @@ def pack(items: Sequence[tuple[str, str, str, Path]], folder: Path) -> None:
                     vectors[row] = found["vector"]
             array.flush()
             del array
-    with atomic_path(folder / "vectors.npy") as part:
+    with atomic_path(folder / VECTORS) as part:
         np.save(part, vectors)
     rows = [
         {"name": name, "speaker": speaker, "corpus": corpus, "first": first, "frames": count}
@@ -90,6 +89,14 @@ def open_store(folder: Path) -> SpeechStore:
     if not (folder / INDEX).is_file():
         raise TrainingError(f"{folder}: no packed speech ({INDEX} is missing); pack prepared speech into it first")
     index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in FIELDS}
+    arrays = {path.stem: np.load(path, mmap_mode="r") for path in folder.glob("*.npy") if path.name != VECTORS}
     utterances = tuple(StoredUtterance(**row) for row in index["utterances"])
-    return SpeechStore(arrays, np.load(folder / "vectors.npy"), utterances, index["digest"])
+    return SpeechStore(arrays, np.load(folder / VECTORS), utterances, index["digest"])
+
+
+def held_out_speakers(store: SpeechStore, count: int, *, rng: np.random.Generator) -> set[str]:
+    """Draw the speakers that are set aside to measure on."""
+    speakers = sorted({utterance.speaker for utterance in store.utterances if utterance.speaker})
+    if len(speakers) < count + 2:
+        raise TrainingError(f"{len(speakers)} speakers are prepared; {count} set aside leave fewer than 2 to train on")
+    return {speakers[int(index)] for index in rng.permutation(len(speakers))[:count]}

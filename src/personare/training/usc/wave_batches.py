@@ -12,11 +12,13 @@ import torch
 
 from personare.core.errors import TrainingError
 from personare.training.usc.residual_quantizer import QuantizerDropout
+from personare.training.usc.speech_store import SpeechStore, StoredUtterance, held_out_speakers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HOP = 640
+_INT16 = np.float32(1 / 32768)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +27,15 @@ class WaveUtterance:
 
     Parameters
     ----------
-    samples : float32 [640 T] at 16 kHz.
-    target : float32 samples at the decoder's rate; the same array at 16 kHz.
+    samples : [640 T] at 16 kHz, floats or 16-bit integers.
+    target : samples at the decoder's rate; the same array at 16 kHz.
     teacher : what C0 is distilled from, averaged to 25 Hz (``pooled``): [T, d].
     speaker : its number, or -1 where the corpus does not say who speaks.
     """
 
-    samples: NDArray[np.float32]
-    target: NDArray[np.float32]
-    teacher: NDArray[np.float32]
+    samples: NDArray[Any]
+    target: NDArray[Any]
+    teacher: NDArray[Any]
     speaker: int = -1
 
     @property
@@ -55,7 +57,7 @@ class WaveBatch:
 
 
 def pooled(features: NDArray[np.float32], frames: int) -> NDArray[np.float32]:
-    """Average teacher features at 50 Hz in pairs to ``frames`` token frames (usc2025, sec. 3.1); the last repeats.
+    """Average teacher features at 50 Hz in pairs to ``frames`` token frames; the last repeats (sec. 3.1 of the paper).
 
     >>> pooled(np.float32([[1], [3], [5]]), 2).tolist()
     [[2.0], [5.0]]
@@ -108,8 +110,9 @@ class WaveCrops:
     def _assembled(
         self, step: int, chosen: Sequence[WaveUtterance], firsts: Sequence[int], levels: NDArray[np.int64]
     ) -> WaveBatch:
-        def cut(array: NDArray[np.float32], first: int, hop: int) -> NDArray[np.float32]:
-            return array[first * hop : (first + self.frames) * hop]
+        def cut(array: NDArray[Any], first: int, hop: int) -> NDArray[np.float32]:
+            rows = array[first * hop : (first + self.frames) * hop]
+            return np.asarray(rows, np.float32) * (_INT16 if rows.dtype == np.int16 else np.float32(1))
 
         pairs = list(zip(chosen, firsts, strict=True))
         hops = {len(u.target) // u.frames for u in chosen}
@@ -123,3 +126,29 @@ class WaveCrops:
             torch.from_numpy(levels),
             torch.tensor([u.speaker for u in chosen]),
         )
+
+
+def wave_crops(
+    store: SpeechStore, *, size: int, frames: int, labelled: float, held_out: int, rng: np.random.Generator
+) -> WaveCrops:
+    """Make batches from prepared speech; utterances without a speaker are unlabelled.
+
+    C0 is distilled from the store's field ``teacher``, or else from the recognizer's content frames; the decoder learns
+    the field ``target`` (another sample rate), or else the sound itself.
+    """
+    aside = held_out_speakers(store, held_out, rng=rng)
+    names = sorted({u.speaker for u in store.utterances if u.speaker and u.speaker not in aside})
+    numbers = {name: number for number, name in enumerate(names)}
+
+    def opened(u: StoredUtterance) -> WaveUtterance:
+        own = slice(u.first, u.first + u.frames)
+        samples = store.arrays["audio"][own].reshape(-1)
+        target = store.arrays["target"][own].reshape(-1) if "target" in store.arrays else samples
+        if "teacher" in store.arrays:
+            return WaveUtterance(samples, target, store.arrays["teacher"][own], numbers.get(u.speaker, -1))
+        pairs = store.arrays["content"][own, 0].reshape(u.frames, 2, -1)
+        return WaveUtterance(samples, target, pairs.mean(axis=1, dtype=np.float32), numbers.get(u.speaker, -1))
+
+    learnt = [opened(u) for u in store.utterances if u.speaker not in aside]
+    kept = [opened(u) for u in store.utterances if u.speaker in aside]
+    return WaveCrops(learnt, kept, size, frames, labelled, store.digest)

@@ -1,7 +1,7 @@
 """The paper's encoder and decoder: strided convolutions from the wave to 25 Hz and back, with Snake-beta activations.
 
 The layout is DAC's (kumar2023highfidelity, sec. 3.1 and appendix): residual units with dilations 1, 3, 9 before every
-change of rate. Snake-beta on a log scale, x + sin^2(alpha x) / beta, and no final tanh (usc2025, sec. 2.1).
+change of rate. Snake-beta on a log scale, x + sin^2(alpha x) / beta, and no final tanh (turavecino2025usc, sec. 2.1).
 Sounds are [batch, channels, samples].
 """
 
