@@ -97,6 +97,7 @@ def test_the_tiny_configuration_trains_on_prepared_speech(recordings: list[Utter
     for utterance in recordings:
         preparation(utterance.audio)
     settings = settings_of("tiny")
+    assert isinstance(settings, PaperSettings)
     settings = replace(settings, plan=replace(settings.plan, steps=2, judge_every=1), frames=8, crops=2)
     run = TrainingRun(settings, tmp_path / "run")
     rows = list(run.train(run.packed(recordings, preparation)))
