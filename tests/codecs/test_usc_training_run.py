@@ -26,7 +26,7 @@ from personare.codecs.usc.training_run import (
 from personare.core.audio import Audio, write
 from personare.core.errors import AudioError, TrainingError
 from personare.training.usc.configurations import settings_of
-from personare.training.usc.paper_task import PaperSettings  # noqa: E402
+from personare.training.usc.paper_task import PaperSettings
 from personare.training.usc.small_network import SmallShape
 from personare.training.usc.small_task import FadingPlan, SmallSettings
 

@@ -163,6 +163,20 @@ def test_the_second_stage_moves_the_decoder_and_nothing_before_it(tmp_path: Path
     assert moved and all(name.startswith(("network.decoder.", "discriminators.")) for name in moved)
 
 
+def test_codes_are_restarted_in_the_middle_of_a_training(store: SpeechStore, tmp_path: Path) -> None:
+    small, paper = SmallTask(SMALL, store), PaperTask(PAPER, wave_crops())
+    books = [small.network.semantic, *paper.network.quantizer.levels]
+    for book in books:
+        book.patience = 2
+        book.idle.fill_(10.0)
+    for task in (small, paper):
+        batch = task.batch(0)  # codes are restarted at every twentieth step
+        before = [book.codes.detach().clone() for book in books]
+        task.loss(batch).backward()
+        moved = [not torch.equal(book.codes, codes) for book, codes in zip(books, before, strict=True)]
+        assert moved == [task is small, *[task is paper] * 3]
+
+
 def test_a_fifth_of_a_batch_is_labelled_at_least() -> None:
     crops = replace(wave_crops(), size=10, labelled=0.2)
     for step in range(20):

@@ -46,4 +46,13 @@ class Codec(Protocol):
         ...
 
 
-CODECS = Catalog("codec", {"usc": "personare.codecs.usc.codec:Usc"})
+CODECS = Catalog(
+    "codec",
+    {
+        "usc": "personare.codecs.usc.codec:Usc",
+        "encodec": "personare.codecs.published.codecs:EnCodec",
+        "dac": "personare.codecs.published.codecs:Dac",
+        "speechtokenizer": "personare.codecs.published.codecs:SpeechTokenizer",
+        "facodec": "personare.codecs.published.codecs:FaCodec",
+    },
+)

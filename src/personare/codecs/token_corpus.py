@@ -35,6 +35,7 @@ _SCHEMA = {
     "rate_hz": pl.Int64(),
     "samples": pl.Int64(),
     "level_db": pl.Float64(),
+    "vector": pl.List(pl.Float32()),
     "frame_rate_hz": pl.Float64(),
 }
 
@@ -73,6 +74,7 @@ def _plain(row: TokenRow) -> dict[str, Any]:
         "rate_hz": tokens.rate_hz,
         "samples": tokens.samples,
         "level_db": None if math.isnan(tokens.level_db) else tokens.level_db,
+        "vector": None if tokens.vector is None else tokens.vector.tolist(),
         "frame_rate_hz": row.frame_rate_hz,
     }
 
@@ -94,7 +96,8 @@ def read_parquet(path: Path) -> Iterator[TokenRow]:
             raise TokenError(f"{path}: '{row['utterance']}' has {len(row['codes'])} codes, not {row['frames']} frames")
         codes = np.array(row["codes"], np.int32).reshape(row["frames"], len(counts))
         level_db = math.nan if row["level_db"] is None else float(row["level_db"])
-        tokens = Tokens(codes, counts, row["codec"], row["rate_hz"], row["samples"], level_db)
+        vector = None if row["vector"] is None else np.array(row["vector"], np.float32)
+        tokens = Tokens(codes, counts, row["codec"], row["rate_hz"], row["samples"], level_db, vector)
         yield TokenRow(row["utterance"], row["speaker"], row["text"], tokens, row["frame_rate_hz"])
 
 

@@ -2,7 +2,8 @@
 
 A token file is: 4 letters, version, number of levels, bits and number of codes of each level, the codec's fingerprint
 (8 bytes), sample rate, samples and frames of the recording, its level, the codes frame by frame in as few bits as they
-need, a checksum of all that (8 bytes). Numbers are little-endian. It holds no name, text, speaker or date.
+need, a side vector where the codec has one, a checksum of all that (8 bytes). Numbers are little-endian. It holds no
+name, text, speaker or date.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MAGIC, VERSION = b"PNTK", 1
 SUFFIX = ".pntk"
 FINGERPRINT_BYTES = 8
 _CHECKSUM_BYTES = 8
-_NUMBERS = struct.Struct("<IQIh")  # sample rate, samples, frames, level in hundredths of a decibel
+_NUMBERS = struct.Struct("<IQIhH")  # sample rate, samples, frames, level in hundredths of a decibel, side numbers
 MAX_LEVELS, MAX_BITS = 32, 24
 _MAX_FRAMES = 1 << 28
 _NO_LEVEL = -32768
@@ -48,6 +49,7 @@ class Tokens:
     fingerprint : 16 hexadecimal digits that name the exact codec; only that codec can decode them.
     rate_hz, samples : of the recording that was coded.
     level_db : its level (active root mean square against full scale); NaN where it is not kept.
+    vector : numbers that go with the whole recording, e.g. FaCodec's timbre; None where there are none.
     """
 
     codes: NDArray[np.int32]
@@ -56,6 +58,7 @@ class Tokens:
     rate_hz: int
     samples: int
     level_db: float = math.nan
+    vector: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.code_counts) or not self.code_counts:
@@ -75,12 +78,14 @@ class Tokens:
         return len(self.code_counts)
 
     def kept(self, levels: int) -> Tokens:
-        """Keep the first ``levels`` levels; with C0 alone the recording's level is dropped too."""
+        """Keep the first ``levels`` levels; with C0 alone the level is dropped, with fewer than all the vector."""
         if not 1 <= levels <= self.levels:
             raise TokenError(f"these tokens have levels 1 to {self.levels}, not {levels}")
         level_db = self.level_db if levels > 1 else math.nan
         codes = np.ascontiguousarray(self.codes[:, :levels])
-        return Tokens(codes, self.code_counts[:levels], self.fingerprint, self.rate_hz, self.samples, level_db)
+        vector = self.vector if levels == self.levels else None
+        counts = self.code_counts[:levels]
+        return Tokens(codes, counts, self.fingerprint, self.rate_hz, self.samples, level_db, vector)
 
 
 def bits_of(code_counts: Sequence[int]) -> tuple[int, ...]:
@@ -104,13 +109,14 @@ def bit_rate(code_counts: Sequence[int], frame_rate_hz: float) -> float:
 def encode_file(tokens: Tokens) -> bytes:
     """Give the bytes of a token file."""
     bits = bits_of(tokens.code_counts)
+    side = b"" if tokens.vector is None else np.asarray(tokens.vector, "<f4").tobytes()
     level = _NO_LEVEL if math.isnan(tokens.level_db) else max(-32767, min(32767, round(100 * tokens.level_db)))
     head = MAGIC + bytes([VERSION, tokens.levels])
     head += b"".join(struct.pack("<BI", width, count) for width, count in zip(bits, tokens.code_counts, strict=True))
     head += bytes.fromhex(tokens.fingerprint)
-    head += _NUMBERS.pack(tokens.rate_hz, tokens.samples, len(tokens.codes), level)
+    head += _NUMBERS.pack(tokens.rate_hz, tokens.samples, len(tokens.codes), level, len(side) // 4)
     columns = [(tokens.codes[:, level, None] >> np.arange(width - 1, -1, -1)) & 1 for level, width in enumerate(bits)]
-    body = np.packbits(np.concatenate(columns, axis=1).astype(np.uint8).reshape(-1)).tobytes()
+    body = np.packbits(np.concatenate(columns, axis=1).astype(np.uint8).reshape(-1)).tobytes() + side
     return head + body + _checksum(head + body)
 
 
@@ -136,13 +142,15 @@ def decode_file(content: bytes, *, where: str) -> Tokens:
     bits, counts = tuple(width for width, _ in pairs), tuple(count for _, count in pairs)
     if any(not 2 <= count <= 1 << MAX_BITS for count in counts) or bits != bits_of(counts):
         raise TokenError(f"{where}: impossible numbers of codes {list(counts)} in {list(bits)} bits")
-    rate_hz, samples, frames, level = _NUMBERS.unpack_from(content, start + FINGERPRINT_BYTES)
+    rate_hz, samples, frames, level, side = _NUMBERS.unpack_from(content, start + FINGERPRINT_BYTES)
     body = content[head:-_CHECKSUM_BYTES]
-    if not 1 <= frames <= _MAX_FRAMES or len(body) != -(-frames * sum(bits) // 8):
+    if not 1 <= frames <= _MAX_FRAMES or len(body) != -(-frames * sum(bits) // 8) + 4 * side:
         raise TokenError(f"{where}: {len(body)} bytes of codes do not make {frames} frames")
     fingerprint = content[start : start + FINGERPRINT_BYTES].hex()
     level_db = math.nan if level == _NO_LEVEL else level / 100
-    return Tokens(_unpacked(body, frames, bits), counts, fingerprint, rate_hz, samples, level_db)
+    vector = np.frombuffer(body[len(body) - 4 * side :], "<f4").astype(np.float32) if side else None
+    codes = _unpacked(body[: len(body) - 4 * side], frames, bits)
+    return Tokens(codes, counts, fingerprint, rate_hz, samples, level_db, vector)
 
 
 def _unpacked(body: bytes, frames: int, bits: Sequence[int]) -> NDArray[np.int32]:

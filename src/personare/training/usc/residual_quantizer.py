@@ -66,9 +66,9 @@ class ResidualQuantizer(nn.Module):
         indices, left = [], [_variance(z_e)]
         z_0: Any = None
         for k, level in enumerate(self.levels):
-            out, chosen, book, commit = level(residual, stopped=(used == 1) if k == 0 and stop_alone else None)
-            if generator is not None:
+            if generator is not None:  # before the codes are used: the backward pass needs them as they were
                 level.restart(residual, generator)
+            out, chosen, book, commit = level(residual, stopped=(used == 1) if k == 0 and stop_alone else None)
             total = total + out * (used > k)[:, None, None]
             residual = residual - out.detach()
             z_0 = out if k == 0 else z_0

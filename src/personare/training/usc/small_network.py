@@ -119,9 +119,9 @@ class SmallCodec(nn.Module):
         """Encode and quantize; sample i keeps ``levels[i]`` levels (1 to all)."""
         z_s, z_a = self.encoded(batch)
         stopped = (levels == 1) if stop_alone else None
-        z_0, indices, codebook, commitment = self.semantic(z_s, stopped=stopped)
-        if generator is not None:
+        if generator is not None:  # before the codes are used: the backward pass needs them as they were
             self.semantic.restart(z_s, generator)
+        z_0, indices, codebook, commitment = self.semantic(z_s, stopped=stopped)
         extra, more, loss, left = self.acoustic(z_a, z_0, levels - 1, generator=generator)
         return Coded(z_0, z_0 + extra, [indices, *more], codebook, commitment, loss, left)
 
