@@ -19,7 +19,6 @@ from personare.training.usc.residual_quantizer import QuantizerDropout, Residual
 from personare.training.usc.semantic_quantizer import SemanticQuantizer  # noqa: E402
 from personare.training.usc.small_batches import LevelShares  # noqa: E402
 from personare.training.usc.small_losses import distillation_loss  # noqa: E402
-from personare.training.usc.wave_batches import pooled  # noqa: E402
 from personare.training.usc.waveform_network import SnakeBeta, WaveDecoder, WaveEncoder  # noqa: E402
 
 
@@ -271,7 +270,7 @@ def test_distillation_loss_is_distance_minus_log_sigmoid_of_the_cosine() -> None
 
 def test_teacher_frames_are_averaged_in_pairs_to_25_hz() -> None:
     rows = np.arange(8, dtype=np.float32)[:, None]
-    assert pooled(rows, 4)[:, 0].tolist() == [0.5, 2.5, 4.5, 6.5]
+    assert grid.pooled(rows, 4)[:, 0].tolist() == [0.5, 2.5, 4.5, 6.5]
 
 
 def test_pulses_have_power_one_and_one_peak_per_period() -> None:

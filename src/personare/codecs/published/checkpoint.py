@@ -38,13 +38,14 @@ def read_state(path: str, *, codec: str, published: str) -> tuple[dict[str, Any]
 
 
 def multiplied(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Multiply out weight normalisation: w = g v / |v|, the length taken over all but the first dimension."""
+    """Multiply out weight normalisation: w = g v / |v|, the length taken over the dimensions along which g has one."""
     plain = dict(state)
     for length, direction in _PAIRS:
         for name in [name for name in plain if name.endswith(f".{length}")]:
             stem = name.removesuffix(length)
             g, v = plain.pop(name), plain.pop(stem + direction)
-            plain[f"{stem}weight"] = g * v / v.norm(dim=tuple(range(1, v.ndim)), keepdim=True)
+            over = tuple(axis for axis in range(v.ndim) if g.shape[axis] == 1)
+            plain[f"{stem}weight"] = g * v / torch.linalg.vector_norm(v, dim=over, keepdim=True)
     return plain
 
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from personare.codecs.usc import features
 from personare.core.audio import Audio, quantize, read_mono, resample
-from personare.core.errors import AudioError
+from personare.core.errors import AudioError, ConfigError
 from personare.core.files import write_bytes
 from personare.core.seeding import Key, rng_for
 from personare.encoders.ge2e import Ge2e
-from personare.training.usc.grid import HOP, RATE_HZ, frame_count
+from personare.training.usc.grid import FRAME_RATE_HZ, HOP, RATE_HZ, frame_count, pooled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,15 +35,26 @@ SHORTEST_S, LONGEST_S = 0.5, 40.0
 
 @dataclass(frozen=True)
 class Preparation:
-    """Prepare utterances into ``folder``; safe to run in any process, and again after a stop."""
+    """Prepare utterances into ``folder``; safe to run in any process, and again after a stop.
+
+    Parameters
+    ----------
+    teacher : what C0 of the paper's codec is distilled from: 16 kHz samples in, frames at 50 Hz out, with a fingerprint
+        (``Hubert``); None leaves it to the recognizer's content frames.
+    target_rate_hz : sample rate the decoder shall give; above 16 kHz for the paper's second stage.
+    """
 
     folder: Path
     seed: int = 0
+    teacher: Any = None
+    target_rate_hz: int = RATE_HZ
 
     def place_of(self, audio: Path) -> Path:
         """Where the measurements of a sound file are kept: named by its content."""
         digest = hashlib.sha256(audio.read_bytes()).hexdigest()[:24]
-        return self.folder / f"{digest}-v{features.VERSION}.{VERSION}.npz"
+        marks = "" if self.teacher is None else f"-{self.teacher.fingerprint}"
+        marks += "" if self.target_rate_hz == RATE_HZ else f"-{self.target_rate_hz}"
+        return self.folder / f"{digest}-v{features.VERSION}.{VERSION}{marks}.npz"
 
     def __call__(self, audio: Path) -> Path:
         """Prepare one utterance unless it is there; gives the place of its file."""
@@ -50,19 +62,28 @@ class Preparation:
         if not place.exists():
             rng = rng_for(Key.from_seed(f"usc {self.seed}"), "copies", place.stem)
             stream = io.BytesIO()
-            np.savez(stream, **prepared(read_mono(audio), rng=rng))  # type: ignore[arg-type]
+            sound = read_mono(audio)
+            found = prepared(sound, rng=rng, teacher=self.teacher, target_rate_hz=self.target_rate_hz)
+            np.savez(stream, **found)  # type: ignore[arg-type]
             write_bytes(place, stream.getvalue())
         return place
 
 
-def prepared(audio: Audio, *, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+def prepared(
+    audio: Audio,
+    *,
+    rng: np.random.Generator,
+    teacher: Callable[[Floats], Floats] | None = None,
+    target_rate_hz: int = RATE_HZ,
+) -> dict[str, NDArray[np.generic]]:
     """Measure one utterance; everything with one row per token frame, but the speaker vector [256]."""
     if not SHORTEST_S <= audio.duration_s <= LONGEST_S:
         raise AudioError(
             f"an utterance to train on lasts {SHORTEST_S:g} to {LONGEST_S:g} s, not {audio.duration_s:.2f}"
         )
     sound = resample(audio, RATE_HZ).samples
-    sound = sound * np.float32(features.level_gain(sound))
+    gain = features.level_gain(sound)
+    sound = sound * np.float32(gain)
     count = frame_count(len(sound))
     padded = np.pad(sound, (0, count * HOP - len(sound)))
     found = features.measure(padded)
@@ -71,7 +92,12 @@ def prepared(audio: Audio, *, rng: np.random.Generator) -> dict[str, NDArray[np.
         speed = float(rng.uniform(low, high))
         played = resample(Audio(padded, RATE_HZ), round(RATE_HZ / speed)).samples
         copies.append(features.laid(features.content_frames(played), count, speed=speed))
-    return {
+    extra: dict[str, NDArray[np.generic]] = {}
+    if teacher is not None:
+        extra["teacher"] = pooled(teacher(padded), count).astype(np.float16)
+    if target_rate_hz != RATE_HZ:
+        extra["target"] = _at_rate(audio, gain, target_rate_hz, count)
+    return extra | {
         "audio": quantize(np.clip(padded, -1, 1), bits=16).reshape(count, HOP),
         "content": np.stack(copies, axis=1).astype(np.float16),
         "prosody": found.prosody.astype(np.float16),
@@ -81,3 +107,15 @@ def prepared(audio: Audio, *, rng: np.random.Generator) -> dict[str, NDArray[np.
         "voiced": found.voiced.reshape(count, -1),
         "vector": Ge2e()([Audio(sound, RATE_HZ)])[0],
     }
+
+
+def _at_rate(audio: Audio, gain: float, rate_hz: int, count: int) -> NDArray[np.generic]:
+    """The same sound at another rate, as 16-bit samples: [count, samples per token frame]."""
+    hop = round(rate_hz / FRAME_RATE_HZ)
+    if hop * FRAME_RATE_HZ != rate_hz:
+        raise ConfigError(f"the target rate must be a multiple of {FRAME_RATE_HZ:g} Hz, not {rate_hz} Hz")
+    if audio.rate_hz < rate_hz:
+        raise AudioError(f"a target of {rate_hz} Hz needs recordings of at least that rate, not {audio.rate_hz} Hz")
+    sound = resample(audio, rate_hz).samples[: count * hop] * np.float32(gain)
+    padded = np.pad(sound, (0, count * hop - len(sound)))
+    return quantize(np.clip(padded, -1, 1), bits=16).reshape(count, hop)

@@ -104,3 +104,14 @@ def pulses(f0_hz: Floats, *, turn: NDArray[np.float64] | float = 0.0) -> Floats:
     period = RATE_HZ / f0
     train: Floats = (np.sinc(away * period) * np.sqrt(period)).astype(np.float32)
     return train
+
+
+def pooled(features: Floats, frames: int) -> Floats:
+    """Average teacher features at 50 Hz in pairs to ``frames`` token frames; the last repeats (sec. 3.1 of the paper).
+
+    >>> pooled(np.float32([[1], [3], [5]]), 2).tolist()
+    [[2.0], [5.0]]
+    """
+    missing = max(0, 2 * frames - len(features))
+    rows = np.concatenate([features, np.repeat(features[-1:], missing, axis=0)])[: 2 * frames]
+    return np.asarray(rows.reshape(frames, 2, -1).mean(axis=1), np.float32)

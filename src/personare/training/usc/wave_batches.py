@@ -29,7 +29,7 @@ class WaveUtterance:
     ----------
     samples : [640 T] at 16 kHz, floats or 16-bit integers.
     target : samples at the decoder's rate; the same array at 16 kHz.
-    teacher : what C0 is distilled from, averaged to 25 Hz (``pooled``): [T, d].
+    teacher : what C0 is distilled from, averaged to 25 Hz (``grid.pooled``): [T, d].
     speaker : its number, or -1 where the corpus does not say who speaks.
     """
 
@@ -54,17 +54,6 @@ class WaveBatch:
     teacher: Any
     levels: Any
     speakers: Any
-
-
-def pooled(features: NDArray[np.float32], frames: int) -> NDArray[np.float32]:
-    """Average teacher features at 50 Hz in pairs to ``frames`` token frames; the last repeats (sec. 3.1 of the paper).
-
-    >>> pooled(np.float32([[1], [3], [5]]), 2).tolist()
-    [[2.0], [5.0]]
-    """
-    missing = max(0, 2 * frames - len(features))
-    rows = np.concatenate([features, np.repeat(features[-1:], missing, axis=0)])[: 2 * frames]
-    return np.asarray(rows.reshape(frames, 2, -1).mean(axis=1), np.float32)
 
 
 @dataclass(frozen=True, eq=False)
