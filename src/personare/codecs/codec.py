@@ -50,6 +50,7 @@ CODECS = Catalog(
     "codec",
     {
         "usc": "personare.codecs.usc.codec:Usc",
+        "usc-paper": "personare.codecs.usc.wave_codec:WaveUsc",
         "encodec": "personare.codecs.published.codecs:EnCodec",
         "dac": "personare.codecs.published.codecs:Dac",
         "speechtokenizer": "personare.codecs.published.codecs:SpeechTokenizer",
