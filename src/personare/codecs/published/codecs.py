@@ -7,16 +7,13 @@ Long recordings are coded in one piece, as the published programs do.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from personare.codecs.published import checkpoint
-from personare.codecs.published.facodec import UNUSED, FacodecDecoder, FacodecEncoder
-from personare.codecs.published.residual_wave import DacCodec
-from personare.codecs.published.seanet import SeanetCodec
+from personare.codecs.published.opening import FACODEC_FILES, open_dac, open_facodec, open_seanet
 from personare.codecs.tokens import TokenError, Tokens
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, ConfigError, WeightsError
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_TRAINING_ONLY = (".inited", ".cluster_size", ".embed_avg")  # what quantizers keep for their training
-_FACODEC_GROUPS = (1, 2, 3)  # prosody, content, residual
 _FACODEC_SEMANTIC = 3  # levels of prosody and content together
 _PEAK = np.float32(0.99)
 
@@ -125,7 +120,7 @@ class EnCodec(_Published):
         return tuple(len(book) for book in self._network().quantizer.books[: self.levels])
 
     def _network(self) -> Any:
-        return _seanet(self.weights, "EnCodec", "encodec_24khz-d7cc33bc.th", causal=True)
+        return open_seanet(self.weights, "EnCodec", "encodec_24khz-d7cc33bc.th", causal=True)
 
 
 @dataclass(frozen=True)
@@ -149,7 +144,7 @@ class SpeechTokenizer(_Published):
         return tuple(len(book) for book in self._network().quantizer.books[: self.levels])
 
     def _network(self) -> Any:
-        return _seanet(self.weights, "SpeechTokenizer", "SpeechTokenizer.pt", causal=False)
+        return open_seanet(self.weights, "SpeechTokenizer", "SpeechTokenizer.pt", causal=False)
 
 
 @dataclass(frozen=True)
@@ -167,7 +162,7 @@ class Dac(_Published):
     @property
     def rate_hz(self) -> int:
         """What the checkpoint says."""
-        return int(_dac(self.weights)[1])
+        return int(open_dac(self.weights)[1])
 
     @property
     def code_counts(self) -> tuple[int, ...]:
@@ -175,7 +170,7 @@ class Dac(_Published):
         return tuple(len(book.book) for book in self._network().quantizer["quantizers"][: self.levels])
 
     def _network(self) -> Any:
-        return _dac(self.weights)[0]
+        return open_dac(self.weights)[0]
 
 
 @dataclass(frozen=True)
@@ -195,7 +190,7 @@ class FaCodec(_Published):
     def fingerprint(self) -> str:
         """The exact weights."""
         self._network()
-        return checkpoint.digest_of(*(str(Path(self.weights) / name) for name in _FACODEC_FILES))
+        return checkpoint.digest_of(*(str(Path(self.weights) / name) for name in FACODEC_FILES))
 
     @property
     def rate_hz(self) -> int:
@@ -208,7 +203,7 @@ class FaCodec(_Published):
         return tuple(len(book.book) for book in self._network().decoder.books[: self.levels])
 
     def _network(self) -> Any:
-        return _facodec(self.weights)
+        return open_facodec(self.weights)
 
     def encode(self, audio: Audio) -> Tokens:
         """Code one channel; the timbre vector goes with the tokens while all levels do."""
@@ -235,102 +230,3 @@ class FaCodec(_Published):
             return np.asarray(np.load(self.timbre, allow_pickle=False), np.float32).reshape(-1)
         except (OSError, ValueError) as error:
             raise WeightsError(f"{self.timbre}: not a timbre vector ({error})") from None
-
-
-_FACODEC_FILES = ("ns3_facodec_encoder.bin", "ns3_facodec_decoder.bin")
-
-
-@lru_cache(maxsize=2)
-def _seanet(path: str, codec: str, published: str, *, causal: bool) -> Any:
-    """Open EnCodec or SpeechTokenizer; sizes are read from the tensors themselves."""
-    state, _ = checkpoint.read_state(path, codec=codec, published=published)
-    state = {name: value for name, value in state.items() if not name.endswith(_TRAINING_ONLY)}
-    try:
-        books = [name for name in state if name.endswith("._codebook.embed")]
-        codes, latent = state[books[0]].shape
-        ups = [value for name, value in state.items() if name.startswith("decoder.") and name.endswith("convtr.weight")]
-        network = SeanetCodec(
-            width=state["encoder.model.0.conv.conv.weight"].shape[0],
-            ratios=[value.shape[2] // 2 for value in ups],
-            latent=latent,
-            levels=len(books),
-            codes=codes,
-            causal=causal,
-            both_ways=any(name.endswith("_reverse") for name in state),
-        )
-    except (IndexError, KeyError, ValueError) as error:
-        raise WeightsError(f"{path}: not {codec}'s weights ({error}); it needs {published}") from None
-    checkpoint.fill(network, state, where=path, unused=("transform.",))
-    return network
-
-
-@lru_cache(maxsize=2)
-def _dac(path: str) -> tuple[Any, int]:
-    """Open DAC; sizes are read from the tensors, the sample rate from what the file says about itself."""
-    published = "weights_44khz_8kbps.pth"
-    state, rest = checkpoint.read_state(path, codec="DAC", published=published)
-    try:
-        rate_hz = int(rest["metadata"]["kwargs"]["sample_rate"])
-        stages = sorted({int(name.split(".")[2]) for name in state if name.startswith("encoder.block.")})[1:-2]
-        levels = len({name.split(".")[2] for name in state if name.startswith("quantizer.quantizers.")})
-        codes, dims = state["quantizer.quantizers.0.codebook.weight"].shape
-        network = DacCodec(
-            width=state["encoder.block.0.weight"].shape[0],
-            strides=[state[f"encoder.block.{stage}.block.4.weight"].shape[2] // 2 for stage in stages],
-            latent=state["decoder.model.0.weight"].shape[1],
-            decoder_width=state["decoder.model.0.weight"].shape[0],
-            levels=levels,
-            codes=codes,
-            dims=dims,
-        )
-    except (IndexError, KeyError, ValueError, TypeError) as error:
-        raise WeightsError(f"{path}: not DAC's weights ({error}); it needs {published} or its like") from None
-    checkpoint.fill(network, state, where=path)
-    return network, rate_hz
-
-
-@dataclass(frozen=True, eq=False)
-class _Facodec:
-    """Both halves of FaCodec."""
-
-    encoder: Any
-    decoder: Any
-    hop: int
-
-    def frames(self, samples: Any) -> Any:
-        """[n] -> [ceil(n / hop), latent]."""
-        torch = torch_for("other codecs")
-        padded = torch.nn.functional.pad(samples, (0, -len(samples) % self.hop))
-        return self.encoder(padded[None, None])[0].t()
-
-
-@lru_cache(maxsize=1)
-def _facodec(folder: str) -> _Facodec:
-    """Open FaCodec; sizes are read from the tensors."""
-    published = "a folder with ns3_facodec_encoder.bin and ns3_facodec_decoder.bin"
-    first, second = (
-        checkpoint.read_state(str(Path(folder) / name) if folder else "", codec="FaCodec", published=published)[0]
-        for name in _FACODEC_FILES
-    )
-    try:
-        stages = sorted({int(name.split(".")[1]) for name in first})[1:-2]
-        strides = [first[f"block.{stage}.block.4.weight"].shape[2] // 2 for stage in stages]
-        latent = second["timbre_linear.weight"].shape[1]
-        codes, dims = second["quantizer.0.layers.0._codebook.weight"].shape
-        layers = {name.split(".")[2] for name in second if name.startswith("timbre_encoder.layers.")}
-        encoder = FacodecEncoder(first["block.0.weight"].shape[0], strides, latent)
-        decoder = FacodecDecoder(
-            latent=latent,
-            width=second["model.0.weight"].shape[0],
-            strides=strides[::-1],
-            levels=_FACODEC_GROUPS,
-            codes=codes,
-            dims=dims,
-            inner=second["timbre_encoder.layers.0.ffn.ffn_1.weight"].shape[0],
-            layers=len(layers),
-        )
-    except (IndexError, KeyError, ValueError) as error:
-        raise WeightsError(f"{folder}: not FaCodec's weights ({error}); it needs {published}") from None
-    checkpoint.fill(encoder, first, where=f"{folder}: {_FACODEC_FILES[0]}")
-    checkpoint.fill(decoder, second, where=f"{folder}: {_FACODEC_FILES[1]}", unused=UNUSED)
-    return _Facodec(encoder, decoder, int(np.prod(strides)))
