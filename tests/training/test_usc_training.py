@@ -19,7 +19,7 @@ from personare.training.usc import grid  # noqa: E402
 from personare.training.usc.paper_task import PaperSettings, PaperShape, PaperTask  # noqa: E402
 from personare.training.usc.small_network import SmallShape  # noqa: E402
 from personare.training.usc.small_task import FadingPlan, SmallSettings, SmallTask, SmallWeights  # noqa: E402
-from personare.training.usc.speech_store import SpeechStore, open_store, pack  # noqa: E402
+from personare.training.usc.speech_store import PreparedUtterance, SpeechStore, open_store, pack  # noqa: E402
 from personare.training.usc.wave_batches import WaveCrops, WaveUtterance  # noqa: E402
 
 SMALL = SmallSettings(
@@ -27,7 +27,7 @@ SMALL = SmallSettings(
         width=32, hidden=48, content_blocks=1, mel_blocks=1, decoder_width=32, decoder_hidden=48, decoder_blocks=1,
         sound_width=16, sound_blocks=1, semantic_codes=64, acoustic_codes=16, dims=4, condition=8,
     ),
-    weights=SmallWeights(reversal_from=0.3, reversal_to=0.6),
+    weights=SmallWeights(reading=0.3, reversal_from=0.3, reversal_to=0.6),
     plan=FadingPlan(steps=12, judge_every=4, patience=0, rate=3e-3, warm_up=2, weight_decay=0.0, gradient_limit=1.0),
     crops=3, frames=12, start_levels_at=3, held_out=2, epsilon=15.0,
 )  # fmt: skip
@@ -61,7 +61,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> SpeechStore:
             voiced=np.ones((frames, grid.SOUNDS), np.bool_),
             vector=rng.normal(0, 1 / 16, 256).astype(np.float32),
         )
-        items.append((f"u{number}", f"s{number // 2}", "invented", path))
+        items.append(
+            PreparedUtterance(f"u{number}", f"s{number // 2}", "invented", path, "A WORD" if number % 3 else "")
+        )
     pack(items, folder / "pack")
     return open_store(folder / "pack")
 
@@ -105,7 +107,7 @@ def test_a_small_training_has_every_loss_on_and_measures_every_level(store: Spee
     task = SmallTask(SMALL, store)
     rows = list(loop.train(task, SMALL.plan, tmp_path, mark=task.digest))
     assert rows[-1].step == 12
-    expected = {"mel", "compressed", "f0", "voicing", "semantic", "acoustic", "distil", "classifier"}
+    expected = {"mel", "compressed", "f0", "voicing", "semantic", "acoustic", "distil", "reading", "classifier"}
     assert set(task.parts) == expected and all(np.isfinite(list(task.parts.values())))
     assert bool(task.network.acoustic.started)
     assert task.measured["levels"] == [1, 2, 3, 6]

@@ -19,7 +19,7 @@ from personare.core.files import write_text
 from personare.nn import checkpoints, loop
 from personare.training.usc import grid
 from personare.training.usc.configurations import task_of
-from personare.training.usc.speech_store import INDEX, SpeechStore, open_store, pack
+from personare.training.usc.speech_store import INDEX, PreparedUtterance, SpeechStore, open_store, pack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,12 +36,13 @@ _FEWEST_IN_A_VOICE = 4
 
 @dataclass(frozen=True)
 class Utterance:
-    """An utterance to train on; an empty speaker means nobody knows who speaks."""
+    """An utterance to train on; an empty speaker means nobody knows who speaks, an empty text what is said."""
 
     name: str
     speaker: str
     corpus: str
     audio: Path
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,14 @@ class TrainingRun:
         """Pack prepared utterances once, in an order that does not depend on names or folders."""
         place = self.folder / STORE
         if not (place / INDEX).is_file():
-            items = [(u.name, u.speaker, u.corpus, preparation.place_of(u.audio)) for u in utterances]
-            missing = [name for name, _, _, path in items if not path.is_file()]
+            items = [
+                PreparedUtterance(u.name, u.speaker, u.corpus, preparation.place_of(u.audio), u.text)
+                for u in utterances
+            ]
+            missing = [item.name for item in items if not item.path.is_file()]
             if missing:
                 raise TrainingError(f"{len(missing)} utterances are not prepared (first: '{missing[0]}')")
-            pack(sorted(items, key=lambda item: item[3].name), place)
+            pack(sorted(items, key=lambda item: item.path.name), place)
         return open_store(place)
 
     def train(self, store: SpeechStore, *, resume: bool = False) -> Iterator[loop.Learnt]:

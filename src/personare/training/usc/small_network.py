@@ -18,6 +18,7 @@ from personare.core.errors import ConfigError
 from personare.training.usc import grid
 from personare.training.usc.convnext import Block, Stack
 from personare.training.usc.privacy import LaplaceNoise
+from personare.training.usc.reading import ReadingHead
 from personare.training.usc.residual_levels import ResidualLevels
 from personare.training.usc.semantic_quantizer import SemanticQuantizer
 
@@ -92,6 +93,7 @@ class SmallCodec(nn.Module):
         self.semantic = SemanticQuantizer(shape.width, shape.dims, shape.semantic_codes, noise=noise)
         self.acoustic = ResidualLevels(shape.width, shape.dims, shape.acoustic_codes, shape.levels - 1)
         self.distil = nn.Linear(shape.width, grid.CONTENT_WIDTH)
+        self.reading = ReadingHead(shape.width)
         self.level_table = nn.Embedding(shape.levels, shape.condition)
         self.voice = nn.Linear(shape.vector, shape.condition)
         wide, sound = shape.decoder_width, shape.sound_width
@@ -107,13 +109,17 @@ class SmallCodec(nn.Module):
             self.head.bias.zero_()
             self.head.bias[: grid.BANDS] = _START_LOG
 
+    def encoded_semantic(self, batch: Any) -> Any:
+        """What C0 is made from: [batch, frames, width]."""
+        split = self.shape.front == "split"
+        parts = (batch.content, batch.prosody) if split else (batch.mels, batch.absolute)
+        return self.content(torch.cat(parts, dim=2))
+
     def encoded(self, batch: Any) -> tuple[Any, Any]:
         """What C0 and what C1-C5 are made from: [batch, frames, width] each."""
-        acoustic = torch.cat([batch.mels, batch.absolute], dim=2)
-        if self.shape.front == "mel":
-            z = self.content(acoustic)
-            return self.content_norm(z), z
-        return self.content_norm(self.content(torch.cat([batch.content, batch.prosody], dim=2))), self.mel(acoustic)
+        z = self.encoded_semantic(batch)
+        own = self.shape.front == "split"
+        return self.content_norm(z), self.mel(torch.cat([batch.mels, batch.absolute], dim=2)) if own else z
 
     def coded(self, batch: Any, levels: Any, *, stop_alone: bool = False, generator: Any | None = None) -> Coded:
         """Encode and quantize; sample i keeps ``levels[i]`` levels (1 to all)."""
@@ -124,6 +130,10 @@ class SmallCodec(nn.Module):
         z_0, indices, codebook, commitment = self.semantic(z_s, stopped=stopped)
         extra, more, loss, left = self.acoustic(z_a, z_0, levels - 1, generator=generator)
         return Coded(z_0, z_0 + extra, [indices, *more], codebook, commitment, loss, left)
+
+    def read(self, batch: Any) -> Any:
+        """Log-probabilities of letters read from C0 of whole utterances: [batch, 2 frames, letters and blank]."""
+        return self.reading(self.semantic(self.content_norm(self.encoded_semantic(batch)))[0])
 
     def conditioned(self, levels: Any, vector: Any, has_vector: Any) -> Any:
         """What bends the decoder: how many levels it gets, and with C0 alone the speaker vector; [batch, condition]."""

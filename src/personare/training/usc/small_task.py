@@ -18,12 +18,13 @@ from personare.nn.plan import Plan
 from personare.training.usc import grid
 from personare.training.usc import small_losses as losses
 from personare.training.usc.privacy import SpeakerClassifier, reversed_gradient
+from personare.training.usc.reading import ReadingBatch, letter_error_rate, readable, reading_batch, reading_loss
 from personare.training.usc.semantic_quantizer import perplexity
 from personare.training.usc.small_batches import Batch, Crops, LevelShares
 from personare.training.usc.small_network import SmallCodec, SmallShape
 from personare.training.usc.speech_store import SpeechStore, held_out_speakers
 
-VERSION = 1  # raise it whenever the same settings and speech would end in other weights
+VERSION = 2  # raise it whenever the same settings and speech would end in other weights
 _RESTART_EVERY = 20
 _START_BATCHES = 30
 _EVERY_SECOND = 2  # spectral terms are computed on every second sound frame
@@ -31,6 +32,7 @@ _CLASSIFIER_WEIGHT = 0.3  # how fast the classifier itself learns
 _CLASSIFIER_AHEAD = 0.03  # it learns for this share of the training before its gradient is reversed
 _HELD_OUT_FRAMES = 75
 _HELD_OUT_EACH = 2
+_READ_ASIDE = 12  # held-out utterances whose letters are read
 _MEASURED_LEVELS = (1, 2, 3)  # and all
 
 
@@ -60,7 +62,7 @@ class SmallWeights:
     ----------
     mel, compressed, f0, voicing : of the sound.
     semantic : of C0's codebook loss (commitment at a quarter of it); ``acoustic`` of the residual levels' losses.
-    distil : of the distillation of C0.
+    distil : of the distillation of C0; ``reading`` of the letters read from it.
     reversal : of the speaker classifier behind gradient reversal, risen to between ``reversal_from`` and
         ``reversal_to`` (shares of the training).
     """
@@ -72,6 +74,7 @@ class SmallWeights:
     semantic: float = 0.1
     acoustic: float = 0.1
     distil: float = 0.3
+    reading: float = 0.0
     reversal: float = 0.1
     reversal_from: float = 0.6
     reversal_to: float = 0.8
@@ -92,7 +95,7 @@ class SmallSettings:
 
     Parameters
     ----------
-    crops, frames : crops per batch and token frames per crop.
+    crops, frames : crops per batch and token frames per crop; ``readings`` whole utterances per batch to read.
     start_levels_at : the step at which C1-C5 begin to quantize.
     stop_alone : stop the gradient of the sound before the encoder when C0 is alone (the paper's rule).
     epsilon : of the Laplace block; 0 leaves it out.
@@ -110,6 +113,7 @@ class SmallSettings:
     )
     crops: int = 10
     frames: int = 48
+    readings: int = 2
     start_levels_at: int = 500
     stop_alone: bool = False
     epsilon: float = 0.0
@@ -134,6 +138,9 @@ class SmallTask:
         kept = tuple((row, u) for row, u in rows if u.speaker in self.aside)
         self.crops = Crops(store, learnt, settings.frames, **options)  # type: ignore[arg-type]
         self.kept = Crops(store, kept, _HELD_OUT_FRAMES, **options)  # type: ignore[arg-type]
+        self.readable = readable(learnt)
+        if settings.weights.reading > 0 and not self.readable:
+            raise ConfigError("reading letters from C0 needs utterances with texts; set weights.reading to 0")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng_for(self.key, "weights").integers(2**62)))
             self.network = SmallCodec(settings.shape, epsilon=settings.epsilon)
@@ -183,6 +190,9 @@ class SmallTask:
             "acoustic": weights.acoustic * coded.acoustic_loss,
             "distil": weights.distil * losses.distillation_loss(self.network.distil(coded.z_0), batch.teacher),
         }
+        if weights.reading > 0:
+            text = self.reading(batch.step)
+            parts["reading"] = weights.reading * reading_loss(self.network.read(text), text)
         share = batch.step / settings.plan.steps
         if weights.reversal > 0 and share >= weights.reversal_from - _CLASSIFIER_AHEAD:
             weight = weights.reversal_at(share) / _CLASSIFIER_WEIGHT
@@ -190,6 +200,11 @@ class SmallTask:
             parts["classifier"] = _CLASSIFIER_WEIGHT * guess
         self.parts = {name: float(value.detach()) for name, value in parts.items()}
         return sum(parts.values())
+
+    def reading(self, step: int) -> ReadingBatch:
+        """Draw the utterances that are read in a step."""
+        rng, copies = rng_for(self.key, "reading", str(step)), len(self.crops.copies)
+        return reading_batch(self.store, self.readable, self.settings.readings, copies=copies, rng=rng)
 
     def _start_levels(self, step: int) -> None:
         """Start C1-C5 on what several batches leave over after C0."""
@@ -229,7 +244,8 @@ class SmallTask:
 
     def judge(self) -> float:
         """Measure on held-out speakers; gives the mel distance with C0 alone plus that with all levels."""
-        batch, network, shape = self._held_out, self.network, self.settings.shape
+        batch, network, settings = self._held_out, self.network, self.settings
+        shape = settings.shape
         measured = sorted({min(count, shape.levels) for count in (*_MEASURED_LEVELS, shape.levels)})
         network.eval()
         mels, f0 = [], []
@@ -254,4 +270,16 @@ class SmallTask:
             "idle": int((network.semantic.idle > 100).sum()),
             "distil_cosine": cosine,
         }
+        if settings.weights.reading > 0 and self._read_aside is not None:
+            with torch.no_grad():
+                text = self._read_aside
+                self.measured["letters_wrong"] = letter_error_rate(network.read(text), text)
         return mels[0] + mels[-1]
+
+    @cached_property
+    def _read_aside(self) -> ReadingBatch | None:
+        aside = readable(self.kept.utterances)
+        if not aside:
+            return None
+        rng = rng_for(self.key, "read aside")
+        return reading_batch(self.store, aside, _READ_ASIDE, copies=1, rng=rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -22,13 +23,14 @@ INDEX, VECTORS = "index.json", "vectors.npy"
 
 @dataclass(frozen=True)
 class StoredUtterance:
-    """One utterance: its names, and which token frames of the arrays are its own."""
+    """One utterance: its names, which token frames of the arrays are its own, and its text where it is known."""
 
     name: str
     speaker: str
     corpus: str
     first: int
     frames: int
+    text: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,25 +52,36 @@ class SpeechStore:
         return result
 
 
-def pack(items: Sequence[tuple[str, str, str, Path]], folder: Path) -> None:
-    """Write the arrays of prepared utterances (name, speaker, corpus, file) into ``folder``; the index comes last."""
+@dataclass(frozen=True)
+class PreparedUtterance:
+    """One utterance to pack: its names, the file of its measurements, its text where it is known."""
+
+    name: str
+    speaker: str
+    corpus: str
+    path: Path
+    text: str = ""
+
+
+def pack(items: Sequence[PreparedUtterance], folder: Path) -> None:
+    """Write the arrays of prepared utterances into ``folder``; the index comes last."""
     if not items:
         raise TrainingError("no prepared utterances to train on; prepare a corpus first")
     counts = []
-    for _, _, _, path in items:
-        with np.load(path) as found:
+    for item in items:
+        with np.load(item.path) as found:
             counts.append(len(found["mels"]))
     total = sum(counts)
     firsts = np.concatenate([[0], np.cumsum(counts)]).tolist()
     folder.mkdir(parents=True, exist_ok=True)
     vectors = np.empty((len(items), 256), np.float32)
-    with np.load(items[0][3]) as found:
+    with np.load(items[0].path) as found:
         shapes = {name: (found[name].dtype, found[name].shape[1:]) for name in found.files if name != "vector"}
     for name, (dtype, shape) in shapes.items():
         with atomic_path(folder / f"{name}.npy") as part:
             array = np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=(total, *shape))
             for row, (item, first, count) in enumerate(zip(items, firsts, counts, strict=False)):
-                with np.load(item[3]) as found:
+                with np.load(item.path) as found:
                     array[first : first + count] = found[name]
                     vectors[row] = found["vector"]
             array.flush()
@@ -76,12 +89,12 @@ def pack(items: Sequence[tuple[str, str, str, Path]], folder: Path) -> None:
     with atomic_path(folder / VECTORS) as part:
         np.save(part, vectors)
     rows = [
-        {"name": name, "speaker": speaker, "corpus": corpus, "first": first, "frames": count}
-        for (name, speaker, corpus, _), first, count in zip(items, firsts, counts, strict=False)
+        StoredUtterance(item.name, item.speaker, item.corpus, first, count, item.text)
+        for item, first, count in zip(items, firsts, counts, strict=False)
     ]
-    files = " ".join(path.name for _, _, _, path in items)
-    digest = hashlib.sha256(files.encode()).hexdigest()
-    write_text(folder / INDEX, json.dumps({"digest": digest, "utterances": rows}))
+    known = json.dumps([(item.path.name, item.text) for item in items])
+    digest = hashlib.sha256(known.encode()).hexdigest()
+    write_text(folder / INDEX, json.dumps({"digest": digest, "utterances": [dataclasses.asdict(row) for row in rows]}))
 
 
 def open_store(folder: Path) -> SpeechStore:
