@@ -279,3 +279,21 @@ def test_pulses_have_power_one_and_one_peak_per_period() -> None:
         assert float(np.square(train).mean()) == pytest.approx(1.0, rel=0.1)
         peaks = np.sum((train[1:-1] > train[:-2]) & (train[1:-1] >= train[2:]) & (train[1:-1] > 0.5 * train.max()))
         assert abs(int(peaks) - f0_hz * 2) <= 2
+
+
+def test_reading_is_right_when_the_letters_stand_where_they_are_said() -> None:
+    from personare.training.usc.reading import LETTERS, ReadingBatch, letter_error_rate, reading_loss, spelled
+
+    letters = spelled("AB B")
+    empty = torch.zeros(1, 6, 1)
+    batch = ReadingBatch(empty, empty, empty, empty, torch.tensor([6]), torch.tensor(letters), torch.tensor([4]))
+    path = [0, letters[0], letters[0], 0, letters[1], letters[2], 0, letters[3], 0, 0, 0, 0]
+    sure = torch.full((1, 12, 1 + len(LETTERS)), -20.0)
+    sure[0, torch.arange(12), path] = 0.0
+    assert letter_error_rate(sure.log_softmax(-1), batch) == 0
+    assert float(reading_loss(sure.log_softmax(-1), batch)) < 0.1
+    unsure = torch.zeros(1, 12, 1 + len(LETTERS)).log_softmax(-1)
+    assert letter_error_rate(unsure, batch) == 1
+    assert float(reading_loss(unsure, batch)) > 3
+    wrong = sure.roll(1, dims=2).log_softmax(-1)
+    assert letter_error_rate(wrong, batch) > 0.7
