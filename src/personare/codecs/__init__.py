@@ -1,0 +1,1 @@
+"""Speech codecs: audio in, tokens out, and back."""

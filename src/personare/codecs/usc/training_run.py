@@ -1,0 +1,141 @@
+"""A training of the codec from utterances to files for use: prepare, pack, train with a log and a page, export."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.codecs.usc import export
+from personare.codecs.usc.prepare import Preparation
+from personare.core.errors import TrainingError
+from personare.core.files import write_text
+from personare.training import checkpoints, loop
+from personare.training.usc import grid
+from personare.training.usc.configurations import task_of
+from personare.training.usc.speech_store import INDEX, PreparedUtterance, SpeechStore, open_store, pack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from personare.training.usc.paper_task import PaperSettings
+    from personare.training.usc.small_task import SmallSettings
+
+    Floats = NDArray[np.float32]
+
+LOG, SETTINGS, STORE = "log.jsonl", "settings.json", "speech"
+_NETWORK = "network."
+_FEWEST_IN_A_VOICE = 4
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """An utterance to train on; an empty speaker means nobody knows who speaks, an empty text what is said."""
+
+    name: str
+    speaker: str
+    corpus: str
+    audio: Path
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """A training in a folder: its settings, its prepared speech, its log and checkpoints.
+
+    ``start`` is the folder of an earlier training whose last network is trained on.
+    """
+
+    settings: PaperSettings | SmallSettings
+    folder: Path
+    start: Path | None = None
+
+    def packed(self, utterances: Sequence[Utterance], preparation: Preparation) -> SpeechStore:
+        """Pack prepared utterances once, in an order that does not depend on names or folders."""
+        place = self.folder / STORE
+        if not (place / INDEX).is_file():
+            items = [
+                PreparedUtterance(u.name, u.speaker, u.corpus, preparation.place_of(u.audio), u.text)
+                for u in utterances
+            ]
+            missing = [item.name for item in items if not item.path.is_file()]
+            if missing:
+                raise TrainingError(f"{len(missing)} utterances are not prepared (first: '{missing[0]}')")
+            pack(sorted(items, key=lambda item: item.path.name), place)
+        return open_store(place)
+
+    def train(self, store: SpeechStore, *, resume: bool = False) -> Iterator[loop.TrainingStep]:
+        """Train; yields after every step and writes one line of the log at each measurement."""
+        task = task_of(self.settings, store)
+        if self.start is not None:
+            earlier = checkpoints.load(self.start / checkpoints.LAST, fingerprint=None)
+            own = {name: tensor for name, tensor in task.tensors.items() if name.startswith(_NETWORK)}
+            checkpoints.fill(own, earlier.tensors, where=str(self.start))
+        write_text(self.folder / SETTINGS, json.dumps(dataclasses.asdict(self.settings), indent=1) + "\n")
+        total: dict[str, float] = {}
+        steps, begun_s = 0, time.process_time()
+        for row in loop.train(task, self.settings.plan, self.folder, fingerprint=task.digest, resume=resume):
+            steps += 1
+            for name, value in task.parts.items():
+                total[name] = total.get(name, 0.0) + value
+            if row.held_out is not None:
+                means = {name: value / steps for name, value in total.items()}
+                found = {"step": row.step, "loss": row.loss, "rate": row.rate, "held_out": row.held_out}
+                self._log({**found, "cpu_s": time.process_time() - begun_s, "parts": means, **task.measured})
+                total, steps = {}, 0
+            yield row
+
+    def _log(self, line: dict[str, Any]) -> None:
+        with (self.folder / LOG).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
+
+
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """Read the log of a training; of lines for the same step the last counts."""
+    lines = (folder / LOG).read_text(encoding="utf-8").splitlines()
+    by_step = {row["step"]: row for row in map(json.loads, lines)}
+    return [by_step[step] for step in sorted(by_step)]
+
+
+def export_small(checkpoint: Path, out: Path, *, front: str, voices: dict[str, Floats], card: dict[str, Any]) -> str:
+    """Write a checkpoint of the small codec as files for use; gives its fingerprint."""
+    moment = checkpoints.load(checkpoint, fingerprint=None)
+    tensors = {
+        name.removeprefix(_NETWORK): np.asarray(tensor.numpy())
+        for name, tensor in moment.tensors.items()
+        if name.startswith(_NETWORK)
+    }
+    if not bool(tensors.get("acoustic.started", False)):
+        raise TrainingError(f"{checkpoint}: the levels C1-C5 have not begun to quantize yet; train longer")
+    return export.write_codec(
+        out, tensors, sounds=grid.SOUNDS, voices=voices, card={**card, "front": front, "steps": moment.step}
+    )
+
+
+def mixed_voices(store: SpeechStore, count: int, *, rng: np.random.Generator) -> dict[str, Floats]:
+    """Voices for C0 that are nobody's: the means of groups of speakers with similar vectors (k-means), of length 1."""
+    rows: dict[str, list[int]] = {}
+    for row, utterance in enumerate(store.utterances):
+        rows.setdefault(utterance.speaker, []).append(row)
+    means = np.stack([store.vectors[own].mean(axis=0) for _, own in sorted(rows.items())])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    if len(means) < count * _FEWEST_IN_A_VOICE:
+        raise TrainingError(f"{count} voices need at least {count * _FEWEST_IN_A_VOICE} speakers, not {len(means)}")
+    centres = means[rng.permutation(len(means))[:count]]
+    for _ in range(50):
+        own = (means @ centres.T).argmax(axis=1)
+        sums = np.stack(
+            [
+                means[own == k].sum(axis=0) if (own == k).any() else means[int(rng.integers(len(means)))]
+                for k in range(count)
+            ]
+        )
+        centres = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+    large = [k for k in range(count) if int((own == k).sum()) >= _FEWEST_IN_A_VOICE]
+    return {f"voice-{place + 1}": centres[k].astype(np.float32) for place, k in enumerate(large)}
