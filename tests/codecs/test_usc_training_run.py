@@ -17,8 +17,8 @@ from personare.codecs.usc.codec import Usc
 from personare.codecs.usc.prepare import Preparation
 from personare.codecs.usc.training_page import sounds_of, write_page
 from personare.codecs.usc.training_run import (
+    TrainingRecording,
     TrainingRun,
-    Utterance,
     export_small,
     mixed_voices,
     read_log,
@@ -41,17 +41,17 @@ TINY = SmallSettings(
 
 
 @pytest.fixture(scope="module")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[Utterance]:
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[TrainingRecording]:
     folder, found = tmp_path_factory.mktemp("recordings"), []
     for number in range(10):
         audio = folder / f"{number}.wav"
         write(audio, hum(number, duration_s=3.2, f0_hz=90.0 + 12 * number))
-        found.append(Utterance(f"u{number}", f"s{number}", "invented", audio))
+        found.append(TrainingRecording(f"u{number}", f"s{number}", "invented", audio))
     return found
 
 
 @pytest.mark.models
-def test_recordings_become_a_codec_that_can_be_used(recordings: list[Utterance], tmp_path: Path) -> None:
+def test_recordings_become_a_codec_that_can_be_used(recordings: list[TrainingRecording], tmp_path: Path) -> None:
     preparation = Preparation(tmp_path / "prepared")
     for utterance in recordings:
         place = preparation(utterance.audio)
@@ -78,7 +78,7 @@ def test_recordings_become_a_codec_that_can_be_used(recordings: list[Utterance],
 
 
 @pytest.mark.models
-def test_a_training_may_start_from_the_network_of_another(recordings: list[Utterance], tmp_path: Path) -> None:
+def test_a_training_may_start_from_the_network_of_another(recordings: list[TrainingRecording], tmp_path: Path) -> None:
     preparation = Preparation(tmp_path / "prepared")
     for utterance in recordings:
         preparation(utterance.audio)
@@ -93,7 +93,7 @@ def test_a_training_may_start_from_the_network_of_another(recordings: list[Utter
 
 
 @pytest.mark.models
-def test_the_tiny_configuration_trains_on_prepared_speech(recordings: list[Utterance], tmp_path: Path) -> None:
+def test_the_tiny_configuration_trains_on_prepared_speech(recordings: list[TrainingRecording], tmp_path: Path) -> None:
     preparation = Preparation(tmp_path / "prepared")
     for utterance in recordings:
         preparation(utterance.audio)
@@ -106,7 +106,9 @@ def test_the_tiny_configuration_trains_on_prepared_speech(recordings: list[Utter
     assert [len(read_log(run.folder)[-1][name]) for name in ("used", "left")] == [6, 7]
 
 
-def test_speech_that_is_too_short_or_not_prepared_is_refused(recordings: list[Utterance], tmp_path: Path) -> None:
+def test_speech_that_is_too_short_or_not_prepared_is_refused(
+    recordings: list[TrainingRecording], tmp_path: Path
+) -> None:
     with pytest.raises(TrainingError, match="10 utterances are not prepared"):
         TrainingRun(TINY, tmp_path / "run").packed(recordings, Preparation(tmp_path / "nothing"))
     short = tmp_path / "short.wav"

@@ -103,7 +103,7 @@ def bit_rate(code_counts: Sequence[int], frame_rate_hz: float) -> float:
     >>> bit_rate([16384], 25), bit_rate([16384, 1024, 1024, 1024, 1024, 1024], 25)
     (350.0, 1600.0)
     """
-    return frame_rate_hz * sum(bits_of(code_counts))
+    return float(frame_rate_hz) * sum(bits_of(code_counts))
 
 
 def encode_file(tokens: Tokens) -> bytes:

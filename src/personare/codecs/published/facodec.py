@@ -33,7 +33,7 @@ UNUSED = (
 _POSITIONS = 5000
 
 
-class _Layer(nn.Module):
+class _FacodecLayer(nn.Module):
     """A transformer layer with a convolution in its feed-forward part; normalised first."""
 
     def __init__(self, width: int, heads: int, inner: int) -> None:
@@ -57,7 +57,7 @@ class TimbreEncoder(nn.Module):
         super().__init__()
         self.position_emb = nn.Module()
         self.position_emb.register_buffer("pe", positions(width))
-        self.layers = nn.ModuleList(_Layer(width, heads, inner) for _ in range(layers))
+        self.layers = nn.ModuleList(_FacodecLayer(width, heads, inner) for _ in range(layers))
         self.last_ln = nn.LayerNorm(width)
 
     def forward(self, x: Any) -> Any:

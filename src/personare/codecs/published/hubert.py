@@ -42,7 +42,7 @@ class _Front(nn.Module):
         return nn.functional.gelu(self.layer_norm(self.conv(x)))
 
 
-class _Layer(nn.Module):
+class _HubertLayer(nn.Module):
     """A transformer layer, normalised after each part."""
 
     def __init__(self, width: int, inner: int) -> None:
@@ -86,7 +86,7 @@ class HubertNetwork(nn.Module):
             {
                 "pos_conv_embed": nn.ModuleDict({"conv": place}),
                 "layer_norm": nn.LayerNorm(width),
-                "layers": nn.ModuleList(_Layer(width, inner) for _ in range(layers)),
+                "layers": nn.ModuleList(_HubertLayer(width, inner) for _ in range(layers)),
             }
         )
 

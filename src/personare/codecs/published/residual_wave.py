@@ -64,7 +64,7 @@ class SnakeWithoutAliases(nn.Module):
         return nn.functional.conv1d(nn.functional.pad(x, (5, 6), mode="replicate"), down, stride=2, groups=channels)
 
 
-class Residual(nn.Module):
+class WaveResidual(nn.Module):
     """Two convolutions (7 wide and dilated, 1 wide) beside the identity."""
 
     def __init__(self, width: int, dilation: int, activation: Activation) -> None:
@@ -81,13 +81,13 @@ class Residual(nn.Module):
         return x + self.block(x)
 
 
-class Stage(nn.Module):
+class WaveStage(nn.Module):
     """A change of rate: residual units then a strided convolution (down), or a transposed one then the units (up)."""
 
     def __init__(self, source: int, target: int, stride: int, activation: Activation, *, down: bool) -> None:
         super().__init__()
         padding = math.ceil(stride / 2)
-        units = [Residual(source if down else target, dilation, activation) for dilation in (1, 3, 9)]
+        units = [WaveResidual(source if down else target, dilation, activation) for dilation in (1, 3, 9)]
         if down:
             change = nn.Conv1d(source, target, 2 * stride, stride=stride, padding=padding)
             layers = [*units, activation(source), change]
@@ -105,7 +105,7 @@ def encoder_layers(width: int, strides: Sequence[int], latent: int, activation: 
     """[batch, 1, n] -> [batch, latent, n / product of the strides]."""
     layers: list[Any] = [nn.Conv1d(1, width, 7, padding=3)]
     for stride in strides:
-        layers.append(Stage(width, 2 * width, stride, activation, down=True))
+        layers.append(WaveStage(width, 2 * width, stride, activation, down=True))
         width *= 2
     return nn.Sequential(*layers, activation(width), nn.Conv1d(width, latent, 3, padding=1))
 
@@ -114,7 +114,7 @@ def decoder_layers(width: int, strides: Sequence[int], latent: int, activation: 
     """[batch, latent, frames] -> [batch, 1, frames x product of the strides]."""
     layers: list[Any] = [nn.Conv1d(latent, width, 7, padding=3)]
     for stride in strides:
-        layers.append(Stage(width, width // 2, stride, activation, down=False))
+        layers.append(WaveStage(width, width // 2, stride, activation, down=False))
         width //= 2
     return nn.Sequential(*layers, activation(width), nn.Conv1d(width, 1, 7, padding=3), nn.Tanh())
 

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 
-class Conv(nn.Module):
+class SeanetConv(nn.Module):
     """A convolution that pads by reflection so that n samples give ceil(n / stride) frames."""
 
     def __init__(self, source: int, target: int, kernel: int, *, stride: int = 1, causal: bool) -> None:
@@ -63,15 +63,18 @@ class Recurrent(nn.Module):
         return (y + (x.repeat(1, 1, 2) if self.both_ways else x)).permute(1, 2, 0)
 
 
-class Residual(nn.Module):
+class SeanetResidual(nn.Module):
     """Two convolutions through half the width, beside a convolution of one sample."""
 
     def __init__(self, width: int, *, causal: bool) -> None:
         super().__init__()
         self.block = nn.Sequential(
-            nn.ELU(), Conv(width, width // 2, 3, causal=causal), nn.ELU(), Conv(width // 2, width, 1, causal=causal)
+            nn.ELU(),
+            SeanetConv(width, width // 2, 3, causal=causal),
+            nn.ELU(),
+            SeanetConv(width // 2, width, 1, causal=causal),
         )
-        self.shortcut = Conv(width, width, 1, causal=causal)
+        self.shortcut = SeanetConv(width, width, 1, causal=causal)
 
     def forward(self, x: Any) -> Any:
         """[batch, channels, n] -> the same shape."""
@@ -87,21 +90,21 @@ class Seanet(nn.Module):
         super().__init__()
         layers: list[Any] = []
         if down:
-            layers.append(Conv(1, width, 7, causal=causal))
+            layers.append(SeanetConv(1, width, 7, causal=causal))
             for ratio in reversed(ratios):
-                layers += [Residual(width, causal=causal), nn.ELU()]
-                layers.append(Conv(width, 2 * width, 2 * ratio, stride=ratio, causal=causal))
+                layers += [SeanetResidual(width, causal=causal), nn.ELU()]
+                layers.append(SeanetConv(width, 2 * width, 2 * ratio, stride=ratio, causal=causal))
                 width *= 2
             layers += [Recurrent(width, 2, both_ways=both_ways), nn.ELU()]
-            layers.append(Conv(width * (2 if both_ways else 1), latent, 7, causal=causal))
+            layers.append(SeanetConv(width * (2 if both_ways else 1), latent, 7, causal=causal))
         else:
             width *= 2 ** len(ratios)
-            layers += [Conv(latent, width, 7, causal=causal), Recurrent(width, 2, both_ways=both_ways)]
+            layers += [SeanetConv(latent, width, 7, causal=causal), Recurrent(width, 2, both_ways=both_ways)]
             for ratio in ratios:
                 layers += [nn.ELU(), UpConv(width, width // 2, 2 * ratio, stride=ratio, causal=causal)]
                 width //= 2
-                layers.append(Residual(width, causal=causal))
-            layers += [nn.ELU(), Conv(width, 1, 7, causal=causal)]
+                layers.append(SeanetResidual(width, causal=causal))
+            layers += [nn.ELU(), SeanetConv(width, 1, 7, causal=causal)]
         self.model = nn.Sequential(*layers)
 
     def forward(self, x: Any) -> Any:

@@ -35,7 +35,7 @@ _FEWEST_IN_A_VOICE = 4
 
 
 @dataclass(frozen=True)
-class Utterance:
+class TrainingRecording:
     """An utterance to train on; an empty speaker means nobody knows who speaks, an empty text what is said."""
 
     name: str
@@ -56,7 +56,7 @@ class TrainingRun:
     folder: Path
     start: Path | None = None
 
-    def packed(self, utterances: Sequence[Utterance], preparation: Preparation) -> SpeechStore:
+    def packed(self, utterances: Sequence[TrainingRecording], preparation: Preparation) -> SpeechStore:
         """Pack prepared utterances once, in an order that does not depend on names or folders."""
         place = self.folder / STORE
         if not (place / INDEX).is_file():

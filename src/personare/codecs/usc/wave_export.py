@@ -32,7 +32,7 @@ _FLOAT32 = 1  # ONNX's number for it
 
 
 @dataclass(frozen=True)
-class _Writer:
+class _WaveWriter:
     """A graph of convolutions and Snake-beta being written from named tensors; sounds are [1, channels, n]."""
 
     graph: OnnxGraph
@@ -73,7 +73,7 @@ class _Writer:
 def encoder_graph(tensors: Arrays, strides: Sequence[int]) -> bytes:
     """Waves [1, 1, n] -> z_e [1, width, n / hop]."""
     graph = OnnxGraph()
-    write = _Writer(graph, tensors)
+    write = _WaveWriter(graph, tensors)
     x, place = write.conv("encoder.layers.0", "wave", padding=3), 1
     for stride in strides:
         for dilation in (1, 3, 9):
@@ -89,7 +89,7 @@ def encoder_graph(tensors: Arrays, strides: Sequence[int]) -> bytes:
 def decoder_graph(tensors: Arrays, strides: Sequence[int]) -> bytes:
     """z_q [1, width, frames] -> waves [1, 1, n]."""
     graph = OnnxGraph()
-    write = _Writer(graph, tensors)
+    write = _WaveWriter(graph, tensors)
     width = tensors[f"decoder.layers.0.{_DIRECTION}"].shape[1]
     x, place = write.conv("decoder.layers.0", "frames_in", padding=3), 1
     for stride in strides:

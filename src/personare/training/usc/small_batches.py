@@ -22,7 +22,7 @@ _INT16 = np.float32(1 / 32768)
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class CodecBatch:
     """Tensors of one batch of B crops of T token frames; see ``Features`` for the measurements.
 
     ``pulses`` and ``power`` are log-power spectra [B, 5 T, 257] of pulses at the true F0 and of the speech; ``teacher``
@@ -104,7 +104,7 @@ class Crops:
             rows.setdefault(utterance.speaker, []).append(row)
         return {name: _unit(self.store.vectors[own].mean(axis=0)) for name, own in rows.items()}
 
-    def batch(self, step: int, rng: np.random.Generator) -> Batch:
+    def batch(self, step: int, rng: np.random.Generator) -> CodecBatch:
         """Draw a batch."""
         places = []
         for chance in rng.random(self.size):
@@ -136,7 +136,7 @@ class Crops:
         vectors: NDArray[np.float32],
         has_vector: NDArray[np.bool_],
         turns: NDArray[np.float64],
-    ) -> Batch:
+    ) -> CodecBatch:
         """Read the crops at ``places`` (row, utterance, first frame) and compute what their sound should be."""
 
         def read(field: str, extra: int = 0) -> NDArray[Any]:
@@ -151,7 +151,7 @@ class Crops:
         edge = grid.SOUNDS
         numbers = self.speakers
         teacher = content[:, :, 0].reshape(*content.shape[:2], grid.CONTENTS, -1).mean(axis=2, dtype=np.float32)
-        return Batch(
+        return CodecBatch(
             step=step,
             content=_tensor(np.stack([rows[:, copy] for rows, copy in zip(content, copies, strict=True)])),
             prosody=_tensor(read("prosody")),

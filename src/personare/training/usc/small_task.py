@@ -20,7 +20,7 @@ from personare.training.usc import small_losses as losses
 from personare.training.usc.privacy import SpeakerClassifier, reversed_gradient
 from personare.training.usc.reading import ReadingBatch, letter_error_rate, readable, reading_batch, reading_loss
 from personare.training.usc.semantic_quantizer import perplexity
-from personare.training.usc.small_batches import Batch, Crops, LevelShares
+from personare.training.usc.small_batches import CodecBatch, Crops, LevelShares
 from personare.training.usc.small_network import SmallCodec, SmallShape
 from personare.training.usc.speech_store import SpeechStore, held_out_speakers
 
@@ -160,11 +160,11 @@ class SmallTask:
         named = {f"network.{k}": v for k, v in self.network.state_dict(keep_vars=True).items()}
         return named | {f"classifier.{k}": v for k, v in self.classifier.state_dict(keep_vars=True).items()}
 
-    def batch(self, step: int) -> Batch:
+    def batch(self, step: int) -> CodecBatch:
         """Draw the batch of a step."""
         return self.crops.batch(step, rng_for(self.key, "batch", str(step)))
 
-    def loss(self, batch: Batch) -> Any:
+    def loss(self, batch: CodecBatch) -> Any:
         """Compute the loss of a batch; before step ``start_levels_at`` the levels C1-C5 hand on what they get."""
         settings, weights = self.settings, self.settings.weights
         if batch.step == settings.start_levels_at and not bool(self.network.acoustic.started):
@@ -220,7 +220,7 @@ class SmallTask:
             self.network.acoustic.start(torch.cat(left), torch.Generator().manual_seed(seed))
 
     @cached_property
-    def _held_out(self) -> Batch:
+    def _held_out(self) -> CodecBatch:
         rng = rng_for(self.key, "measured")
         long = [(row, u) for row, u in self.kept.utterances if u.frames >= _HELD_OUT_FRAMES]
         each: dict[str, int] = {}
