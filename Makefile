@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
+MUTANTS ?= 50
+SEED ?= 1
 
-.PHONY: demo test check slow bench docs clean help
+.PHONY: demo test check slow mutants bench docs clean help
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -49,6 +51,9 @@ test: check           ## everything that must pass: lint, types, import rules, a
 slow: $(VENV)/.dev    ## the long tests on real speech
 	@$(BIN)/personare models fetch
 	@$(BIN)/python -m pytest -m slow
+
+mutants: $(VENV)/.dev  ## how many small faults in the code the tests notice: MUTANTS per package, drawn by SEED
+	@PYTHONPATH=tests nice $(BIN)/python -m mutants.run --sample $(MUTANTS) --seed $(SEED)
 
 bench: $(VENV)/.dev   ## speed of each hot path as a ratio against a plain reference in the same run
 	@$(BIN)/personare models fetch
