@@ -117,6 +117,14 @@ def test_chance_tends_to_the_textbook_and_ties_have_it() -> None:
     assert shuffled_levels(tied[:9], tied, every, rng=RNG(1)) == [0.5, 1.0, 0.0]
 
 
+def test_few_trials_are_dealt_200_times_and_many_less_often_but_ten_times() -> None:
+    for trials, expected in ((40, 200), (100_000, 40), (500_000, 10)):
+        calls: list[int] = []
+        scores = np.zeros(trials - 10)
+        shuffled_levels(np.zeros(10), scores, [lambda t, n: float(calls.append(1) or 0)], rng=RNG(0))  # type: ignore[func-returns-value]  # noqa: B023
+        assert len(calls) == expected
+
+
 # lists with gaps
 
 

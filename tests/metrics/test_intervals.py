@@ -125,6 +125,8 @@ def test_a_centred_interval_is_shifted_against_the_bias_of_the_redraws() -> None
     assert -0.3 < shifted.low < 0.0 < shifted.high < 0.3
     bounded = speaker_bootstrap(pulled, speakers=40, rng=np.random.default_rng(1), centred=True, bounds=(-0.05, 0.07))
     assert (bounded.low, bounded.high) == (-0.05, 0.07)
+    (many,) = bootstrap_many(lambda drawn: pulled(drawn)[:, None], speakers=40, rng=np.random.default_rng(1))
+    assert many == plain, "nothing is shifted unless asked for"
 
 
 def test_speakers_without_counts_are_not_there() -> None:

@@ -261,7 +261,7 @@ def test_bad_scores_are_one_line(scores: Any, columns: list[int], says: str) -> 
         nontargets_above_in_scores(scores, columns)
 
 
-@pytest.mark.parametrize("counts", [[-1], [5], [0.5], []])
+@pytest.mark.parametrize("counts", [[-1], [-1, 3], [5], [0, 5], [0.5], [], [[1, 2]]])
 def test_impossible_counts_are_refused(counts: list[Any]) -> None:
     with pytest.raises(MetricError):
         linkability_from_counts(counts, ["a"] * len(counts), enrolled=5)

@@ -82,6 +82,16 @@ def test_bad_tracks_are_one_line() -> None:
         pitch_correlation([1.0], [1.0], frames="some")  # type: ignore[arg-type]
 
 
+def test_tracks_may_differ_by_a_tenth_of_the_longer_and_the_longer_is_cut_at_its_end() -> None:
+    a = melody(5, 100)
+    assert f0_spearman(a, a[:90]) == f0_spearman(a[:90], a) == 1.0
+    with pytest.raises(MetricError, match="100 and 89 frames do not belong together"):
+        f0_spearman(a, a[:89])
+    with pytest.raises(MetricError, match="89 and 100 frames"):
+        f0_spearman(a[:89], a)
+    assert f0_spearman([0.5, 0.75, 0.25, 0.0], [1.0, 3.0, 0.5, 9.0]) == 1.0, "anything above 0 is voiced"
+
+
 def test_interval_leaves_out_undefined_utterances() -> None:
     found = correlation_estimate([0.5, math.nan, 0.7, 0.9], speakers=["a", "a", "b", "c"], rng=np.random.default_rng(0))
     assert found.value == pytest.approx(0.7)

@@ -61,6 +61,26 @@ def test_the_fit_finds_the_curve_that_made_the_counts() -> None:
         assert fit.linkability(people) == pytest.approx(truth.linkability(people), rel=0.25)
 
 
+@pytest.mark.parametrize(("mean", "spread"), [(3.0, 0.5), (1.0, 2.5), (-0.5, 0.2)])
+def test_narrow_and_wide_curves_are_found_too(mean: float, spread: float) -> None:
+    b = bell_counts(1, mean=mean, spread=spread, tests=3000, enrolled=3000)
+    bins = CountBins.of(3000)
+    fit = fit_exceedance(bins, np.bincount(bins.place(b), minlength=len(bins.edges)).astype(float))
+    truth = BellCurve(mean, spread)
+    for people in (3000, 30_000):
+        assert fit.bell.linkability(people) == pytest.approx(truth.linkability(people), rel=0.3, abs=2e-3)
+    if mean > 0:
+        assert fit.bell.spread == pytest.approx(spread, rel=0.15)
+
+
+def test_bins_of_few_people_and_where_they_begin_to_grow() -> None:
+    assert CountBins.of(4).edges.tolist() == [0, 1, 2, 3] and CountBins.of(3).edges.tolist() == [0, 1, 2]
+    assert CountBins.of(20).edges.tolist() == [0, 1, 2, 3] and CountBins.of(41).edges.tolist() == [0, 1, 2, 3, 4, 5]
+    assert CountBins.of(320).edges.tolist() == list(range(33))
+    assert CountBins.of(500).edges.tolist() == [*range(33), 40, 50]
+    assert CountBins.of(100).place(np.array([0, 3, 9, 10, 11, 99])).tolist() == [0, 3, 9, 10, 10, 10]
+
+
 def test_bins_share_all_probability() -> None:
     for enrolled in (20, 29, 500, 22_024):
         bins = CountBins.of(enrolled)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,29 @@ def test_one_utterance_each_is_a_plain_rank() -> None:
     assert found.p1.value == pytest.approx(np.percentile(found.mean_ranks, 1), rel=1e-12)
     assert found.k_anonymity is found.p1
     assert found.p1.low <= found.p1.value <= found.p1.high
+
+
+def test_percentiles_and_their_interval_are_numpys_over_redrawn_speakers() -> None:
+    test, owner, reference, _ = utterances(4, people=37, each=1, noise=4.0)
+    found = rank_test(test, owner, reference, owner, variant="linkability", tests=1, level=0.8, rng=3)
+    assert len(set(found.mean_ranks.tolist())) > 12, "ranks that differ, so that a neighbour is another number"
+    for estimate, share in ((found.p50, 50), (found.p1, 1)):
+        assert estimate.value == pytest.approx(np.percentile(found.mean_ranks, share), rel=1e-12)
+    rng = np.random.default_rng(3)
+    for _ in range(2):
+        rng.permutation(37)  # one test and one reference utterance of each were drawn before
+    drawn = rng.multinomial(37, [1 / 37] * 37, 1000)
+    ordered = np.sort(found.mean_ranks)
+    for estimate, share in ((found.p50, 50), (found.p1, 1)):
+        redrawn = [np.percentile(np.repeat(ordered, row), share) for row in drawn]
+        assert (estimate.low, estimate.high) == pytest.approx(tuple(np.quantile(redrawn, [0.1, 0.9])), rel=1e-9)
+
+
+def test_a_guessers_percentile_in_closed_form() -> None:
+    """A mean of L uniform ranks 1..N: mean (N + 1) / 2, variance (N^2 - 1) / 12 L; never below rank 1."""
+    assert random_percentile(2, tests=1, share=0.5) == 1.5 and random_percentile(9, tests=3, share=0.5) == 5.0
+    assert random_percentile(3, tests=4, share=NormalDist().cdf(-1)) == pytest.approx(2 - math.sqrt(1 / 6))
+    assert random_percentile(2, tests=1) == 1.0
 
 
 def test_recordings_are_found_first_and_the_card_names_the_variant() -> None:

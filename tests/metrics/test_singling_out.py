@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from personare.core.errors import MetricError
 from personare.metrics.privacy.gallery import Gallery, GalleryDraw, gallery_of, isolation_in_galleries
+from personare.metrics.privacy.isolation import highest
 from personare.metrics.privacy.singling_chance import TRIVIAL, chance_at_rank, chance_of_isolation
 from personare.metrics.privacy.singling_out import CARD, singling_out, singling_out_control
 
@@ -107,6 +108,17 @@ def test_all_ten_folds_differ() -> None:
     place = GalleryDraw.of(gallery, np.random.default_rng(0)).place
     for fold in range(10):
         assert sorted(owner[place == fold]) == list(range(60)), "each fold tests each speaker once"
+
+
+@pytest.mark.parametrize(("columns", "many"), [(30, 5), (30, 30), (1100, 12), (5000, 40), (5000, 1)])
+def test_the_highest_scores_are_those_of_a_full_sort(columns: int, many: int) -> None:
+    block = np.random.default_rng(columns).standard_normal((4, columns)).astype(np.float32)
+    found = highest(block, many)
+    assert found.shape == (4, many)
+    assert (found == np.argsort(-block, axis=1, kind="stable")[:, :many]).all()
+    crowded = np.zeros((1, 4000), dtype=np.float32)  # every guess of a bound keeps far too many
+    crowded[0, [7, 300, 3999]] = [3.0, 2.0, 1.0]
+    assert highest(crowded, 3).tolist() == [[7, 300, 3999]]
 
 
 # closed forms: chance

@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from personare.metrics.privacy.cllr import calibration_loss, cllr, cllr_estimate, min_cllr
-from personare.metrics.privacy.detection import min_dcf
+from personare.metrics.privacy.chance import shuffled_levels
+from personare.metrics.privacy.cllr import (
+    calibration_loss,
+    calibration_loss_estimate,
+    cllr,
+    cllr_estimate,
+    min_cllr,
+    min_cllr_estimate,
+)
+from personare.metrics.privacy.detection import min_dcf, min_dcf_estimate
 from personare.metrics.privacy.dsys import dsys, dsys_reference
-from personare.metrics.privacy.eer import kaldi_eer, rocch_eer
+from personare.metrics.privacy.eer import eer_of_levels, kaldi_eer, rocch_eer, rocch_eer_estimate
 from personare.metrics.privacy.summary import score_summary, score_values
-from personare.metrics.privacy.zebra import d_ece, log10_l, log10_l_maximum
+from personare.metrics.privacy.zebra import d_ece, d_ece_estimate, log10_l, log10_l_estimate, log10_l_maximum
 
 from .conftest import GoldenTrials
 
@@ -57,6 +65,50 @@ def test_summary_of_golden_scores(golden_scores: Callable[[str], GoldenTrials]) 
     differs = {f.metric.name: f.differs_from_chance for f in found.findings}
     assert differs["eer"]
     assert differs["cllr"] is None
+
+
+def test_the_shared_redraws_give_the_intervals_of_the_single_metrics() -> None:
+    """Same trials, same redraws: after the chance level has drawn its share, every interval is that of its own file."""
+    rng = np.random.default_rng(2)
+    t, n = rng.normal(1.0, 1.0, 60), rng.normal(0.0, 1.0, 300)
+    who: dict[str, Any] = {"target_speakers": np.arange(60) % 6, "nontarget_speakers": np.arange(300) % 6}
+    found = score_summary(t, n, rng=np.random.default_rng(3), resamples=50, level=0.8, dcf_prior=0.1, **who)
+    estimates = {f.metric.name: f.estimate for f in found.findings}
+
+    def after_chance() -> np.random.Generator:
+        spent = np.random.default_rng(3)
+        shuffled_levels(t, n, [eer_of_levels], rng=spent)
+        return spent
+
+    single = {
+        "eer": rocch_eer_estimate,
+        "min_cllr": min_cllr_estimate,
+        "cllr": cllr_estimate,
+        "calibration_loss": calibration_loss_estimate,
+        "d_ece": d_ece_estimate,
+        "log10_l": log10_l_estimate,
+    }
+    for name, estimate in single.items():
+        alone = estimate(t, n, rng=after_chance(), resamples=50, level=0.8, **who)
+        ours = estimates[name]
+        centred = name != "cllr"  # a mean is not pulled to one side, and its own file does not shift it
+        assert ours.value == pytest.approx(alone.value, abs=1e-12), name
+        if centred:
+            assert (ours.low, ours.high) == pytest.approx((alone.low, alone.high), abs=1e-12), name
+        else:
+            assert ours.high - ours.low == pytest.approx(alone.high - alone.low, rel=1e-6), name
+    dcf = min_dcf_estimate(t, n, prior=0.1, rng=after_chance(), resamples=50, level=0.8, **who)
+    assert (estimates["min_dcf"].low, estimates["min_dcf"].high) == pytest.approx((dcf.low, dcf.high), abs=1e-12)
+    conditions = {f.metric.name: f.conditions for f in found.findings}
+    assert conditions["eer"] == {"targets": 60, "nontargets": 300}
+    assert conditions["min_dcf"] == {
+        "targets": 60,
+        "nontargets": 300,
+        "prior": 0.1,
+        "cost_miss": 1,
+        "cost_false_alarm": 1,
+    }
+    assert (found.targets, found.nontargets) == (60, 300)
 
 
 def test_noise_is_not_called_a_finding_and_few_targets_are_no_reason_to_fail() -> None:
