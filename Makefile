@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
+MUTANTS ?= 50
+SEED ?= 1
 
-.PHONY: demo test check slow bench docs clean help
+.PHONY: demo test wheel check slow mutants bench docs clean help
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -46,9 +48,15 @@ test: check           ## everything that must pass: lint, types, import rules, a
 	@$(BIN)/personare models fetch
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
+wheel: $(VENV)/.dev   ## the built wheel in an empty environment without extras: the first commands run from there (part of test)
+	@$(BIN)/python -m pytest -n 0 tests/packaging
+
 slow: $(VENV)/.dev    ## the long tests on real speech
 	@$(BIN)/personare models fetch
 	@$(BIN)/python -m pytest -m slow
+
+mutants: $(VENV)/.dev  ## how many small faults in the code the tests notice: MUTANTS per package, drawn by SEED
+	@PYTHONPATH=tests nice $(BIN)/python -m mutants.run --sample $(MUTANTS) --seed $(SEED)
 
 bench: $(VENV)/.dev   ## speed of each hot path as a ratio against a plain reference in the same run
 	@$(BIN)/personare models fetch

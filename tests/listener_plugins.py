@@ -67,6 +67,8 @@ class Likeness(Listener):
 def _correlation(stimulus: Stimulus) -> float:
     original, audio = (sound.samples.astype(np.float64) for sound in stimulus.pair)
     frames = min(len(original), len(audio))
+    if frames < 2 or not np.ptp(original[:frames]) or not np.ptp(audio[:frames]):
+        raise AudioError("nothing to correlate")
     return float(np.corrcoef(original[:frames], audio[:frames])[0, 1])
 
 

@@ -10,7 +10,7 @@ from scipy.stats import ortho_group
 from personare.attackers.alignment import align_pairs, align_unpaired, procrustes, wasserstein_procrustes
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import Scorer
-from personare.attackers.split import Disguise, Heard, Split
+from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.core.errors import ConfigError, LeakError
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
@@ -45,22 +45,28 @@ def test_sides_must_match() -> None:
         wasserstein_procrustes(_cloud(1, 5), _cloud(1, 4), rng=np.random.default_rng(1))
 
 
-def _speech(prefix: str, seed: int, *, speakers: int, each: int, turn: NDArray[np.float64] | None) -> Embeddings:
+def _speech(prefix: str, seed: int, *, speakers: int, each: int, rotation: NDArray[np.float64] | None) -> Embeddings:
     voices = _cloud(len(prefix) * 1000 + speakers, speakers)
     who = np.repeat(np.arange(speakers), each)
     x = voices[who] + 0.1 * np.random.default_rng(seed).normal(size=(len(who), D))
     ids = tuple(f"{prefix}{seed}-{i}" for i in range(len(who)))
-    return Embeddings(ids, tuple(f"{prefix}{i}" for i in who), (x if turn is None else x @ turn).astype(np.float32))
+    return Embeddings(
+        ids, tuple(f"{prefix}{i}" for i in who), (x if rotation is None else x @ rotation).astype(np.float32)
+    )
 
 
 def _split() -> Split:
     back = TURN.T
     return Split(
         Knowledge.ALIGNED,
-        Heard(_speech("t", 1, speakers=30, each=1, turn=None)),
-        Heard(_speech("t", 2, speakers=30, each=1, turn=back), Disguise(SystemIdentity("turned"), "a")),
-        Heard(_speech("l", 3, speakers=100, each=3, turn=back), Disguise(SystemIdentity("turned"), "b")),
-        Heard(_speech("l", 3, speakers=100, each=3, turn=None)),
+        EmbeddedSpeech(_speech("t", 1, speakers=30, each=1, rotation=None)),
+        EmbeddedSpeech(
+            _speech("t", 2, speakers=30, each=1, rotation=back), Anonymization(SystemIdentity("turned"), "a")
+        ),
+        EmbeddedSpeech(
+            _speech("l", 3, speakers=100, each=3, rotation=back), Anonymization(SystemIdentity("turned"), "b")
+        ),
+        EmbeddedSpeech(_speech("l", 3, speakers=100, each=3, rotation=None)),
     )
 
 
@@ -85,13 +91,13 @@ def test_an_alignment_refuses_its_teachers() -> None:
 
 def test_no_pairs_is_one_line() -> None:
     split = _split()
-    other = Heard(_speech("l", 9, speakers=100, each=3, turn=None))
+    other = EmbeddedSpeech(_speech("l", 9, speakers=100, each=3, rotation=None))
     with pytest.raises(ConfigError, match="0 share an id"):
         align_pairs(Split(split.knowledge, split.enroll, split.test, split.training, other))
 
 
 def test_without_pairs_a_cloud_that_is_only_moved_is_moved_back_and_not_turned_over() -> None:
-    """Disguises like real ones: the same shift and a slight turn for all, and a change of each speaker's own."""
+    """Disguises like real ones: the same shift and a slight rotation for all, and a change of each speaker's own."""
     d, rng = 40, np.random.default_rng(7)
     slight = procrustes(np.eye(d) + 0.1 * rng.normal(size=(d, d)), np.eye(d)).T
     shift = 3.0 * rng.normal(size=d)
@@ -110,10 +116,10 @@ def test_without_pairs_a_cloud_that_is_only_moved_is_moved_back_and_not_turned_o
 
     split = Split(
         Knowledge.ALIGNED,
-        Heard(heard("t", 30, 1, hidden=False)),
-        Heard(heard("t", 30, 2, hidden=True), Disguise(SystemIdentity("moved"), "a")),
-        Heard(heard("l", 100, 3, hidden=True), Disguise(SystemIdentity("moved"), "b")),
-        Heard(heard("l", 100, 3, hidden=False)),
+        EmbeddedSpeech(heard("t", 30, 1, hidden=False)),
+        EmbeddedSpeech(heard("t", 30, 2, hidden=True), Anonymization(SystemIdentity("moved"), "a")),
+        EmbeddedSpeech(heard("l", 100, 3, hidden=True), Anonymization(SystemIdentity("moved"), "b")),
+        EmbeddedSpeech(heard("l", 100, 3, hidden=False)),
     )
     plain, paired = _linked(split, cosine), _linked(split, align_pairs(split))
     unpaired = _linked(split, align_unpaired(split, rng=np.random.default_rng(1)))

@@ -15,7 +15,7 @@ import personare as pn
 from personare.attackers.attack import Attack, Attacker, attack
 from personare.attackers.knowledge import Knowledge, knowledge
 from personare.attackers.scoring import TrialScores
-from personare.attackers.split import Disguise, Heard, Split
+from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Corpus, Embeddings
@@ -38,11 +38,11 @@ def some(prefix: str, speakers: int, seed: int, *, each: int = 4, noise: float =
     return Embeddings(ids, tuple(f"{prefix}{i:02d}" for i in who), x.astype(np.float32))
 
 
-def turned(heard: Embeddings, draw: str) -> Heard:
+def turned(heard: Embeddings, draw: str) -> EmbeddedSpeech:
     """Anonymized by a system that turns every vector the same way."""
     turn = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0]
     vectors = (heard.vectors @ turn).astype(np.float32)
-    return Heard(Embeddings(heard.ids, heard.speakers, vectors), Disguise(SystemIdentity("turned"), draw))
+    return EmbeddedSpeech(Embeddings(heard.ids, heard.speakers, vectors), Anonymization(SystemIdentity("turned"), draw))
 
 
 ENROLL, TEST, LEARNT = some("t", 20, 1), some("t", 20, 2), some("l", 50, 3)
@@ -56,16 +56,16 @@ def eer_of(played: Attack, genders: dict[str, str] | None = None) -> float:
 def test_each_level_in_one_line() -> None:
     enroll, test, learnt = turned(ENROLL, "1"), turned(TEST, "2"), turned(LEARNT, "3")
     original = Knowledge.ORIGINAL
-    assert eer_of(attack(Attacker(original), Split(original, Heard(ENROLL), Heard(TEST)))) < 0.1
+    assert eer_of(attack(Attacker(original), Split(original, EmbeddedSpeech(ENROLL), EmbeddedSpeech(TEST)))) < 0.1
     ignorant = knowledge("oa")
-    assert eer_of(attack(Attacker(ignorant), Split(ignorant, Heard(ENROLL), test))) > 0.3
+    assert eer_of(attack(Attacker(ignorant), Split(ignorant, EmbeddedSpeech(ENROLL), test))) > 0.3
     lazy = Knowledge.LAZY_INFORMED
     assert eer_of(attack(Attacker(lazy), Split(lazy, enroll, test))) < 0.1
     informed = knowledge("vpc:semi-informed")
     for attacker in (Attacker(informed), Attacker(informed, as_norm=20), Attacker(informed, scorer="wccn")):
         assert eer_of(attack(attacker, Split(informed, enroll, test, learnt))) < 0.1
     aligned = Knowledge.ALIGNED
-    split = Split(aligned, Heard(ENROLL), test, learnt, Heard(LEARNT))
+    split = Split(aligned, EmbeddedSpeech(ENROLL), test, learnt, EmbeddedSpeech(LEARNT))
     assert eer_of(attack(Attacker(aligned), split)) < 0.1
     assert eer_of(attack(Attacker(aligned, alignment="no pairs"), split)) < 0.1
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from personare.attackers.asnorm import AsNorm
-from personare.attackers.backend import Backend, lda_turn, wccn_turn
+from personare.attackers.backend import Backend, lda_projection, wccn_projection
 from personare.attackers.calibration import fit_calibration
 from personare.attackers.choosing import choose_backend
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import TrialScores, score_all
-from personare.attackers.split import Disguise, Heard, Split
+from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
@@ -47,8 +47,8 @@ def _auc(scores: TrialScores) -> float:
 def split() -> Split:
     enroll, test = (_speech(f"t{n}", s, speakers=30, each=3) for n, s in (("e", 1), ("t", 2)))
     training = _speech("l", 3, speakers=60, each=8)
-    disguises = [Disguise(SystemIdentity("x"), str(i)) for i in range(3)]
-    parts = [Heard(e, d) for e, d in zip((enroll, test, training), disguises, strict=True)]
+    disguises = [Anonymization(SystemIdentity("x"), str(i)) for i in range(3)]
+    parts = [EmbeddedSpeech(e, d) for e, d in zip((enroll, test, training), disguises, strict=True)]
     return Split(Knowledge.INFORMED, *parts)
 
 
@@ -82,14 +82,17 @@ def test_settings_chosen_by_the_teachers_beat_the_plain_cosine(
 
 def test_wccn_whitens_and_lda_keeps_what_differs(split: Split) -> None:
     training = split.training_vectors()
-    turned = training.vectors @ wccn_turn(training.vectors, training.speaker, shrinkage=0.0)
-    means = np.stack([turned[training.speaker == s].mean(0) for s in range(60)])
-    inside = turned - means[training.speaker]
+    projected = training.vectors @ wccn_projection(training.vectors, training.speaker, shrinkage=0.0)
+    means = np.stack([projected[training.speaker == s].mean(0) for s in range(60)])
+    inside = projected - means[training.speaker]
     np.testing.assert_allclose(inside.T @ inside / len(inside), np.eye(20), atol=1e-4)
-    directions = lda_turn(training.vectors, training.speaker, dimensions=5, shrinkage=0.0)
+    directions = lda_projection(training.vectors, training.speaker, dimensions=5, shrinkage=0.0)
     power = (directions / np.linalg.norm(directions, axis=0)) ** 2
     assert power[:5].sum() / power.sum() > 0.95
-    assert lda_turn(training.vectors, np.minimum(training.speaker, 2), dimensions=9, shrinkage=0.1).shape == (20, 2)
+    assert lda_projection(training.vectors, np.minimum(training.speaker, 2), dimensions=9, shrinkage=0.1).shape == (
+        20,
+        2,
+    )
 
 
 def test_wrong_parameters() -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from personare.attackers.backend import Backend
 from personare.attackers.choosing import FEWEST, choose_backend, table
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.split import Disguise, Heard, Split
+from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
+from personare.core.vectors import cosine
 
 D = 30
 
@@ -26,11 +30,11 @@ def _speech(prefix: str, speakers: int, each: int, *, seed: int) -> Embeddings:
 
 def _split(speakers: int, *, attacked: int = 1) -> Split:
     enroll, test = (_speech(f"t{n}", 4, 2, seed=attacked + n) for n in (0, 1))
-    learnt = Heard(_speech("l", speakers, 4, seed=9), Disguise(SystemIdentity("x"), "3"))
+    learnt = EmbeddedSpeech(_speech("l", speakers, 4, seed=9), Anonymization(SystemIdentity("x"), "3"))
     return Split(
         Knowledge.INFORMED,
-        Heard(enroll, Disguise(SystemIdentity("x"), "1")),
-        Heard(test, Disguise(SystemIdentity("x"), "2")),
+        EmbeddedSpeech(enroll, Anonymization(SystemIdentity("x"), "1")),
+        EmbeddedSpeech(test, Anonymization(SystemIdentity("x"), "2")),
         learnt,
     )
 
@@ -44,6 +48,36 @@ def test_settings_that_tell_held_out_speakers_apart_are_taken() -> None:
     chosen = choose_backend(training, start=start)
     assert chosen.shrinkage < 0.5 and chosen.scorer == "cosine"
     assert choose_backend(training, start=start) == chosen
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Settings that learn nothing, and note whom they would have learnt from and whom they judge."""
+
+    met: list[tuple[set[bytes], set[bytes]]] = field(default_factory=list)
+
+    def fit(self, training: Any) -> Any:
+        rows = {row.tobytes() for row in training.vectors}
+
+        def compare(test: Any, enroll: Any) -> Any:
+            self.met.append((rows, {row.tobytes() for row in test}))
+            return cosine(test, enroll)
+
+        return compare
+
+
+def test_nobody_is_judged_by_a_back_end_that_has_learnt_from_them() -> None:
+    """Every fold is held out: nobody compared is among those learnt from, and everybody is judged once."""
+    training = _split(40).training_vectors()
+    watched = Watched()
+    table(training, [watched], folds=5)  # type: ignore[list-item]
+    owner = dict(zip((row.tobytes() for row in training.vectors), training.speaker.tolist(), strict=True))
+    judged: list[int] = []
+    for learnt, tested in watched.met:
+        assert {owner[row] for row in learnt} | {owner[row] for row in tested} == set(range(40))
+        assert not {owner[row] for row in learnt} & {owner[row] for row in tested}
+        judged += {owner[row] for row in tested}
+    assert len(watched.met) == 5 and sorted(judged) == list(range(40))
 
 
 def test_the_attacked_speakers_have_no_say() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from personare.attackers.inference import Inferred, fit_attribute, infer_attribute
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.split import Disguise, Heard, Split
+from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
@@ -33,9 +33,9 @@ def _attack(strength: float) -> Inferred:
     learnt, attacked = _attribute(120, "l"), _attribute(80, "t")
     split = Split(
         Knowledge.INFORMED,
-        Heard(_speech("e", attacked, strength=strength), Disguise(SystemIdentity("x"), "1")),
-        Heard(_speech("t", attacked, strength=strength), Disguise(SystemIdentity("x"), "2")),
-        Heard(_speech("l", learnt, strength=strength), Disguise(SystemIdentity("x"), "3")),
+        EmbeddedSpeech(_speech("e", attacked, strength=strength), Anonymization(SystemIdentity("x"), "1")),
+        EmbeddedSpeech(_speech("t", attacked, strength=strength), Anonymization(SystemIdentity("x"), "2")),
+        EmbeddedSpeech(_speech("l", learnt, strength=strength), Anonymization(SystemIdentity("x"), "3")),
     )
     return infer_attribute(split, {**learnt, **attacked, "t0": None}, rng=np.random.default_rng(1))
 

@@ -53,6 +53,17 @@ def test_enrolment_is_the_mean_of_unit_vectors() -> None:
     np.testing.assert_allclose(found.vectors, np.array([[0, 1], [0.8, 0.4]]), atol=1e-6)
 
 
+def test_a_loud_utterance_weighs_no_more_in_the_scores() -> None:
+    """The scores behind the EER: enrolment by the raw mean would follow the loudest utterance."""
+    enroll, test = _some(2, prefix="e"), _some(1, prefix="t")
+    gain = np.random.default_rng(5).choice([0.02, 50.0], len(enroll.ids)).astype(np.float32)
+    louder = Embeddings(enroll.ids, enroll.speakers, enroll.vectors * gain[:, None])
+    plain = scoring.score_all(test, scoring.enrolled(enroll)).score
+    np.testing.assert_allclose(scoring.score_all(test, scoring.enrolled(louder)).score, plain, atol=1e-6)
+    raw = scoring.score_all(test, scoring.enrolled(louder, unit_first=False)).score
+    assert np.abs(raw - plain).max() > 0.1
+
+
 def test_an_utterance_never_meets_itself() -> None:
     same = _some(3, prefix="u")
     rows = scoring.score_all(same, same).table().frame

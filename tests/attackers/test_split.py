@@ -9,13 +9,13 @@ from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import Backend
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import score_all
-from personare.attackers.split import Disguise, Heard, Split, TrainingVectors
+from personare.attackers.split import Anonymization, EmbeddedSpeech, Split, TrainingVectors
 from personare.core.errors import LeakError
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Embeddings
 
-ONE, TWO, THREE = (Disguise(SystemIdentity("mcadams"), draw) for draw in ("1", "2", "3"))
-OLDER = Disguise(SystemIdentity("older"), "1")
+ONE, TWO, THREE = (Anonymization(SystemIdentity("mcadams"), draw) for draw in ("1", "2", "3"))
+OLDER = Anonymization(SystemIdentity("older"), "1")
 
 
 def _some(prefix: str, speakers: str, each: int = 4) -> Embeddings:
@@ -29,7 +29,9 @@ ENROLL, TEST, OTHERS = _some("enroll", "abc"), _some("test", "abc"), _some("trai
 
 
 def _informed() -> Split:
-    return Split(Knowledge.INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(OTHERS, THREE))
+    return Split(
+        Knowledge.INFORMED, EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, TWO), EmbeddedSpeech(OTHERS, THREE)
+    )
 
 
 def test_an_honest_split_gives_lessons_of_other_speakers() -> None:
@@ -40,22 +42,34 @@ def test_an_honest_split_gives_lessons_of_other_speakers() -> None:
 
 
 def test_every_honest_level_can_be_built() -> None:
-    Split(Knowledge.ORIGINAL, Heard(ENROLL), Heard(TEST))
-    Split(Knowledge.IGNORANT, Heard(ENROLL), Heard(TEST, TWO))
-    Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO))
-    Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(OTHERS))
-    Split(Knowledge.SEMI_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(OTHERS, OLDER))
+    Split(Knowledge.ORIGINAL, EmbeddedSpeech(ENROLL), EmbeddedSpeech(TEST))
+    Split(Knowledge.IGNORANT, EmbeddedSpeech(ENROLL), EmbeddedSpeech(TEST, TWO))
+    Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, TWO))
+    Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, TWO), EmbeddedSpeech(OTHERS))
+    Split(
+        Knowledge.SEMI_INFORMED, EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, TWO), EmbeddedSpeech(OTHERS, OLDER)
+    )
 
 
 @pytest.mark.parametrize("leak", ["a", "c"])
 def test_training_on_a_trial_speaker_is_impossible(leak: str) -> None:
     with pytest.raises(LeakError, match=f"1 trial speakers are also in the attacker's training \\(first: '{leak}'\\)"):
-        Split(Knowledge.INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(_some("train", f"xy{leak}"), THREE))
+        Split(
+            Knowledge.INFORMED,
+            EmbeddedSpeech(ENROLL, ONE),
+            EmbeddedSpeech(TEST, TWO),
+            EmbeddedSpeech(_some("train", f"xy{leak}"), THREE),
+        )
 
 
 def test_training_on_an_enrolled_speaker_is_impossible() -> None:
     with pytest.raises(LeakError, match="also in the attacker's training"):
-        Split(Knowledge.INFORMED, Heard(_some("enroll", "abcx"), ONE), Heard(TEST, TWO), Heard(_some("t", "xy"), THREE))
+        Split(
+            Knowledge.INFORMED,
+            EmbeddedSpeech(_some("enroll", "abcx"), ONE),
+            EmbeddedSpeech(TEST, TWO),
+            EmbeddedSpeech(_some("t", "xy"), THREE),
+        )
 
 
 def test_lessons_cannot_be_made_by_hand() -> None:
@@ -76,14 +90,14 @@ def test_a_fitted_backend_refuses_its_own_teachers() -> None:
 
 def test_nobody_is_tested_on_what_was_enrolled() -> None:
     with pytest.raises(LeakError, match="12 utterances are both enrolled and tested"):
-        Split(Knowledge.LAZY_INFORMED, Heard(TEST, ONE), Heard(TEST, TWO))
+        Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(TEST, ONE), EmbeddedSpeech(TEST, TWO))
 
 
 def test_enrolment_and_trials_never_share_pseudo_speakers() -> None:
     with pytest.raises(LeakError, match="enrolment and trial speech share their pseudo-speakers"):
-        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, ONE))
+        Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, ONE))
     with pytest.raises(LeakError, match="training and trial speech share"):
-        Split(Knowledge.INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO), Heard(OTHERS, TWO))
+        Split(Knowledge.INFORMED, EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, TWO), EmbeddedSpeech(OTHERS, TWO))
 
 
 @pytest.mark.parametrize(
@@ -100,43 +114,47 @@ def test_enrolment_and_trials_never_share_pseudo_speakers() -> None:
     ],
 )
 def test_speech_must_be_what_the_level_says(
-    level: Knowledge, enroll: Disguise | None, test: Disguise | None, training: Disguise | str | None, line: str
+    level: Knowledge,
+    enroll: Anonymization | None,
+    test: Anonymization | None,
+    training: Anonymization | str | None,
+    line: str,
 ) -> None:
-    learnt = None if isinstance(training, str) else Heard(OTHERS, training)
+    learnt = None if isinstance(training, str) else EmbeddedSpeech(OTHERS, training)
     with pytest.raises(LeakError, match=line):
-        Split(level, Heard(ENROLL, enroll), Heard(TEST, test), learnt)
+        Split(level, EmbeddedSpeech(ENROLL, enroll), EmbeddedSpeech(TEST, test), learnt)
 
 
 def test_original_training_speech_is_checked_as_well() -> None:
-    parts = Heard(ENROLL), Heard(TEST, TWO), Heard(OTHERS, THREE)
-    assert Split(Knowledge.ALIGNED, *parts, Heard(OTHERS)).original_training_vectors().ids == OTHERS.ids
+    parts = EmbeddedSpeech(ENROLL), EmbeddedSpeech(TEST, TWO), EmbeddedSpeech(OTHERS, THREE)
+    assert Split(Knowledge.ALIGNED, *parts, EmbeddedSpeech(OTHERS)).original_training_vectors().ids == OTHERS.ids
     with pytest.raises(LeakError, match="first: 'a'"):
-        Split(Knowledge.ALIGNED, *parts, Heard(_some("train", "ax")))
+        Split(Knowledge.ALIGNED, *parts, EmbeddedSpeech(_some("train", "ax")))
     with pytest.raises(LeakError, match="given as original is anonymized"):
-        Split(Knowledge.ALIGNED, *parts, Heard(OTHERS, ONE))
+        Split(Knowledge.ALIGNED, *parts, EmbeddedSpeech(OTHERS, ONE))
     with pytest.raises(LeakError, match="no original training speech"):
         Split(Knowledge.ALIGNED, *parts).original_training_vectors()
 
 
 def test_an_attacker_without_training_has_no_lessons() -> None:
     with pytest.raises(LeakError, match="no training speech"):
-        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, ONE), Heard(TEST, TWO)).training_vectors()
+        Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, TWO)).training_vectors()
 
 
 def test_none_of_several_disguises_may_be_the_trials() -> None:
-    several = Disguise(SystemIdentity("mcadams"), "8", ("9", TWO.draw))
+    several = Anonymization(SystemIdentity("mcadams"), "8", ("9", TWO.draw))
     with pytest.raises(LeakError, match="enrolment and trial speech share their pseudo-speakers"):
-        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, several), Heard(TEST, TWO))
-    Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, several), Heard(TEST, ONE))
-    assert not several.shares(Disguise(SystemIdentity("older"), TWO.draw)) and not several.shares(None)
+        Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(ENROLL, several), EmbeddedSpeech(TEST, TWO))
+    Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(ENROLL, several), EmbeddedSpeech(TEST, ONE))
+    assert not several.shares(Anonymization(SystemIdentity("older"), TWO.draw)) and not several.shares(None)
 
 
-def test_an_attack_is_called_by_what_its_ear_has_learnt() -> None:
+def test_an_attack_is_called_by_what_its_embedder_was_trained_on() -> None:
     lazy, informed, semi = Knowledge.LAZY_INFORMED, Knowledge.INFORMED, Knowledge.SEMI_INFORMED
-    parts = Heard(ENROLL, ONE), Heard(TEST, TWO)
+    parts = EmbeddedSpeech(ENROLL, ONE), EmbeddedSpeech(TEST, TWO)
     Split(informed, *parts, embedder_trained_on=SystemIdentity("mcadams"))
     Split(semi, *parts, embedder_trained_on=SystemIdentity("older"))
-    with pytest.raises(LeakError, match="learnt from speech hidden by 'mcadams': it is informed"):
+    with pytest.raises(LeakError, match="trained on speech anonymized by 'mcadams': it is informed"):
         Split(lazy, *parts, embedder_trained_on=SystemIdentity("mcadams"))
     with pytest.raises(LeakError, match="the same system as the trials' \\('mcadams'\\), not 'older'"):
         Split(informed, *parts, embedder_trained_on=SystemIdentity("older"))
@@ -145,13 +163,15 @@ def test_an_attack_is_called_by_what_its_ear_has_learnt() -> None:
 
 
 def test_an_attacker_anonymizes_enrolment_by_the_very_system_of_the_trials() -> None:
-    newer = Disguise(SystemIdentity("mcadams, version 2", "mcadams"), "5")
+    newer = Anonymization(SystemIdentity("mcadams, version 2", "mcadams"), "5")
     with pytest.raises(LeakError, match="of the same version and with the same models"):
-        Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, newer), Heard(TEST, TWO))
+        Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(ENROLL, newer), EmbeddedSpeech(TEST, TWO))
     with pytest.raises(LeakError, match="this one is not \\('mcadams'\\)"):
-        Split(Knowledge.INFORMED, Heard(ENROLL, newer), Heard(TEST, TWO), Heard(OTHERS, THREE))
-    called = Disguise(SystemIdentity("mcadams", "mcadams (alpha = 0.8)"), "5")
-    Split(Knowledge.LAZY_INFORMED, Heard(ENROLL, called), Heard(TEST, TWO))
+        Split(
+            Knowledge.INFORMED, EmbeddedSpeech(ENROLL, newer), EmbeddedSpeech(TEST, TWO), EmbeddedSpeech(OTHERS, THREE)
+        )
+    called = Anonymization(SystemIdentity("mcadams", "mcadams (alpha = 0.8)"), "5")
+    Split(Knowledge.LAZY_INFORMED, EmbeddedSpeech(ENROLL, called), EmbeddedSpeech(TEST, TWO))
 
 
 def test_some_of_the_lessons_are_renumbered() -> None:

@@ -61,7 +61,7 @@ def test_it_trains_tells_and_is_heard_with(
     assert _train(monkeypatch, "--corpus", written, "--out", out, "--config", config) == 0
     printed = capsys.readouterr().out
     assert "trained on 2 speakers, 8 utterances (0 failed, 0 too long)" in printed
-    assert "held-out character error rate, %" in printed and f"ctc:{out}" in printed.replace("\n", "")
+    assert "held-out character error rate [95 %]" in printed and f"ctc:{out}" in printed.replace("\n", "")
     log = pl.read_csv(out / "log.tsv", separator="\t")
     assert log.columns == ["step", "loss", "held_out_loss", "rate"]
     assert log["step"].to_list() == [0, 2, 4]

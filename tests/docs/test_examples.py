@@ -54,8 +54,7 @@ def test_examples_run(page: Page, speech: Path, tmp_path: Path) -> None:
     _move_manifest(folder)
     program = "\n".join(page.blocks("python"))
     done = subprocess.run(
-        [sys.executable, "-"],
-        input=program,
+        [sys.executable, "-c", program],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from personare.core.errors import AudioError, ConfigError
 from personare.engine import Engine, ProcessPool, Serial, engine_for, shard_of
+from personare.engine.local import THREAD_VARIABLES
 
 ENGINES = [Serial(), ProcessPool(2)]
 LONG_S = 300.0  # what an item that is not stopped would take: far longer than any machine needs to stop it
@@ -44,8 +45,8 @@ def die(number: int) -> int:
     return number
 
 
-def threads(_: int) -> str:
-    return os.environ.get("OMP_NUM_THREADS", "")
+def threads(_: int) -> dict[str, str]:
+    return {name: os.environ.get(name, "") for name in THREAD_VARIABLES}
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda e: type(e).__name__)
@@ -90,10 +91,15 @@ def test_items_in_flight_are_bounded() -> None:
     stream.close()  # type: ignore[attr-defined]
 
 
-def test_workers_have_one_thread_and_the_parent_keeps_its_own() -> None:
-    before = os.environ.get("OMP_NUM_THREADS")
-    assert {r.value for r in ProcessPool(2).map(threads, range(4))} == {"1"}
-    assert os.environ.get("OMP_NUM_THREADS") == before
+def test_workers_have_one_thread_and_the_parent_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in THREAD_VARIABLES[1:]:
+        monkeypatch.setenv(name, "7")  # what the machine says must not reach a worker
+    monkeypatch.delenv(THREAD_VARIABLES[0], raising=False)
+    assert {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"} <= {*THREAD_VARIABLES}
+    for result in ProcessPool(2).map(threads, range(4)):
+        assert result.value == dict.fromkeys(THREAD_VARIABLES, "1")
+    assert THREAD_VARIABLES[0] not in os.environ
+    assert {os.environ[name] for name in THREAD_VARIABLES[1:]} == {"7"}
 
 
 def test_a_dead_worker_is_a_row_for_each_item_it_held() -> None:

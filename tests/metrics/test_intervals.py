@@ -110,6 +110,23 @@ def test_a_centred_interval_holds_the_value_and_its_bounds() -> None:
     assert 0 <= found.low <= found.value <= found.high <= 1
 
 
+def test_a_centred_interval_is_shifted_against_the_bias_of_the_redraws() -> None:
+    """Redraws of this statistic lie 5 above the value: the shift brings them back, and must not push them further."""
+    values = np.linspace(-1, 1, 40)
+
+    def pulled(drawn: np.ndarray) -> np.ndarray:
+        return np.asarray(drawn @ values / 40 + 5.0 * (drawn != 1).any(axis=1))
+
+    plain = speaker_bootstrap(pulled, speakers=40, rng=np.random.default_rng(1))
+    shifted = speaker_bootstrap(pulled, speakers=40, rng=np.random.default_rng(1), centred=True)
+    assert plain.value == pytest.approx(0.0, abs=1e-12) and 4.7 < plain.low < 5.0 < plain.high < 5.3
+    middle = np.median([pulled(row[None])[0] for row in np.random.default_rng(1).multinomial(40, [1 / 40] * 40, 1000)])
+    assert (shifted.low, shifted.high) == pytest.approx((plain.low - middle, plain.high - middle), abs=1e-9)
+    assert -0.3 < shifted.low < 0.0 < shifted.high < 0.3
+    bounded = speaker_bootstrap(pulled, speakers=40, rng=np.random.default_rng(1), centred=True, bounds=(-0.05, 0.07))
+    assert (bounded.low, bounded.high) == (-0.05, 0.07)
+
+
 def test_speakers_without_counts_are_not_there() -> None:
     found = speaker_mean([1, 0, 2], [2, 0, 2], rng=np.random.default_rng(0))
     assert (found.value, found.n) == (0.75, 2)

@@ -83,9 +83,9 @@ def sources_of(graph: Graph, level: Knowledge) -> AttackSources:
 
 def draw_of(graph: Graph, source: VectorSource) -> str:
     """Whose key has drawn the pseudo-speakers of this speech: ``none`` where it is original."""
-    if source.disguise is None:
+    if source.anonymization is None:
         return "none"
-    study, (_, token) = graph.study, source.disguise
+    study, (_, token) = graph.study, source.anonymization
     keys = {key_token(key_of(study, "attacker", draw)): f"attacker {draw}" for draw in range(1, DRAWS + 1)}
     keys |= {key_token(key_of(study, who)): who for who in ("owner", "training", "calibration")}
     return keys[token]
@@ -111,12 +111,12 @@ def test_every_level_has_the_speech_it_may_have(graph: Graph) -> None:
             None if has.training_original is None else draw_of(graph, has.training_original),
         )
         assert given == allowed[level], level
-        systems = {one.disguise[0] for one in (*has.enroll, has.trial) if one.disguise}
+        systems = {one.anonymization[0] for one in (*has.enroll, has.trial) if one.anonymization}
         assert systems <= {SYSTEM}
         if has.training is not None:
-            assert has.training.disguise is not None
+            assert has.training.anonymization is not None
             learnt = System("mcadams", {"alpha": 0.8}).present_identity if level is Knowledge.SEMI_INFORMED else SYSTEM
-            assert has.training.disguise[0] == learnt
+            assert has.training.anonymization[0] == learnt
 
 
 def test_nobody_attacked_is_learnt_from_and_nothing_enrolled_is_tested(graph: Graph, place: Path) -> None:

@@ -61,18 +61,12 @@ def test_a_voice_that_cannot_be_guessed_is_unknown_and_named(small_corpus: Path)
     assert labels_of(guesses.frame, "gender")["anna-0"] == "unknown"
 
 
-def test_listen_breaks_down_by_what_was_guessed(small_corpus: Path) -> None:
+def test_listen_breaks_down_by_what_was_guessed(
+    small_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "home"))
     Corpus(frame_of(small_corpus).drop("gender")).save(small_corpus / "manifest.parquet")
-    arguments = [
-        "listen",
-        str(small_corpus),
-        str(small_corpus),
-        "--listeners",
-        "stoi",
-        "--no-remember",
-        "--by",
-        "gender",
-    ]
+    arguments = ["listen", str(small_corpus), str(small_corpus), "--listeners", "stoi", "--by", "gender"]
     refused = CliRunner().invoke(app, arguments)
     assert "--guess" in str(refused.exception)
     told = json.loads(CliRunner().invoke(app, [*arguments, "--guess", "--json"]).stdout)

@@ -163,7 +163,7 @@ class Mine:
 
 def main():
     ANONYMIZERS.register("mine", Mine)
-    done = anonymize(read_corpus(Path("original")).corpus, Path("out"), System("mine"), engine=Pool(2))
+    done = anonymize(read_corpus(Path("original")).corpus, Path("out"), System("mine"), engine=ProcessPool(2))
     there = [result.value for result in ProcessPool(2).map(identity, [System("mine")])]
     print(done.done, done.failures, there == [System("mine").fingerprint])
 
@@ -188,7 +188,7 @@ def test_a_class_typed_at_a_prompt_cannot_go_to_workers_and_says_what_to_do(smal
     last = done.stderr.splitlines()[-1]
     assert "'Mine' was typed at a prompt or in a notebook, where worker processes cannot find it" in last
     assert "put it into a file and import it from there, or work in one process" in last
-    alone = SCRIPT.replace("import ProcessPool", "import Serial as Pool").replace("Pool(2)", "Pool()")
+    alone = SCRIPT.replace("ProcessPool(2)", "Serial()").replace("ProcessPool", "Serial")
     done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stdout == "16 () True\n", done.stderr
 

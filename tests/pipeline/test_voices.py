@@ -13,7 +13,7 @@ from personare.core.audio import Audio, probe, write
 from personare.core.errors import AudioError, ConfigError, OutputError, WeightsError
 from personare.core.tables import Corpus
 from personare.core.weights import home
-from personare.corpora.voices.plan import Utterance
+from personare.corpora.voices.plan import PlannedUtterance
 from personare.corpora.voices.synthesizer import synthesize
 from personare.engine import ProcessPool, Result, Serial
 from personare.pipeline.jobs import voices as study
@@ -22,7 +22,7 @@ from personare.pipeline.jobs.voices import Made, Summary, Wanted, make_voices
 SMALL = Wanted(speakers=3, utterances=2, seed=4, rate_hz=16_000)
 
 
-def tone(utterance: Utterance, *, rate_hz: int) -> Audio:
+def tone(utterance: PlannedUtterance, *, rate_hz: int) -> Audio:
     """Stand in for the network where only the orchestration is tested: a hum that depends on what is said."""
     pitch_hz = 100 + sum(utterance.phonemes.encode()) % 200
     return Audio((0.1 * np.sin(2 * np.pi * pitch_hz * np.arange(rate_hz // 10) / rate_hz)).astype(np.float32), rate_hz)
@@ -33,7 +33,7 @@ def spoken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Speak by ``tone``, in a fresh cache folder; gives the names of the utterances spoken, in order."""
     names: list[str] = []
 
-    def speak(utterance: Utterance, *, rate_hz: int) -> Audio:
+    def speak(utterance: PlannedUtterance, *, rate_hz: int) -> Audio:
         names.append(utterance.name)
         return tone(utterance, rate_hz=rate_hz)
 
@@ -85,7 +85,7 @@ def test_what_is_there_is_never_spoken_again(spoken: list[str], tmp_path: Path) 
 def test_an_interrupted_run_ends_with_the_same_bits(spoken: list[str], tmp_path: Path) -> None:
     make(tmp_path / "whole")
 
-    def stop_after_three(result: Result[Utterance, Made]) -> None:
+    def stop_after_three(result: Result[PlannedUtterance, Made]) -> None:
         if result.index == 2:
             raise KeyboardInterrupt
 
@@ -101,7 +101,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(spoken: list[str], tmp_path:
 def test_a_failure_is_a_row_and_is_tried_again(
     spoken: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hoarse(utterance: Utterance, *, rate_hz: int) -> Audio:
+    def hoarse(utterance: PlannedUtterance, *, rate_hz: int) -> Audio:
         if utterance.name == "v002-01":
             raise AudioError("lost the voice")
         return tone(utterance, rate_hz=rate_hz)

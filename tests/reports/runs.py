@@ -139,7 +139,10 @@ ENVIRONMENT: dict[str, Any] = {
         },
     },
     "scorers": {"cosine": {"description": "Cosine.", "paper": "", "fingerprint": "cosine"}},
-    "listeners": {"moonshine": {"description": "Words.", "paper": "Paper of Moonshine, 2024", "fingerprint": "m-1"}},
+    "listeners": {
+        "moonshine": {"description": "Words.", "paper": "Paper of Moonshine, 2024", "fingerprint": "m-1"},
+        "own": {"description": "Letters.", "paper": "", "fingerprint": "trained by this study", "trained_on": "b2"},
+    },
 }
 
 

@@ -112,6 +112,8 @@ def test_the_strongest_is_the_strongest_wherever_it_stands() -> None:
         assert strongest_attack([low_eer, *order]) is strong, "linking decides, EER where nobody linked"
     for pair in ([low_eer, finding("eer", 0.2, 0.3)], [finding("eer", 0.2, 0.3), low_eer]):
         assert strongest(pair) is low_eer and strongest_attack(pair) is low_eer, "a low EER is a strong attacker"
+    equal = finding("linkability", 0.5, 0.7, N=20, attacker="ignorant")
+    assert strongest_attack([strong, finding("eer", 0.2, 0.3, attacker="informed"), equal, low_eer]) is equal
     short = finding("linkability", 0.5, 0.7, N=20)
     for pair in ([short, finding("linkability", 0.5, 0.7, N=20, L=3)], [strong, short]):
         assert strongest(pair) in (short, strong)

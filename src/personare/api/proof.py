@@ -5,12 +5,11 @@ Everything runs through ``personare.pipeline`` as a study, also what takes a few
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from personare.api.results import AnonymizedCorpus, Results
+from personare.api.results import AnonymizedCorpus, Results, TemporaryFolder
 from personare.core.errors import ConfigError, StudyError
 from personare.core.tables import Corpus
 
@@ -206,15 +205,15 @@ def _located(corpus: CorpusLike | AnonymizedCorpus) -> Path | Corpus:
     return corpus if isinstance(corpus, Corpus) else Path(corpus)
 
 
-def _run_folder(out: str | Path | None) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
+def _run_folder(out: str | Path | None) -> tuple[Path, TemporaryFolder | None]:
     """Give the run folder, and what keeps a temporary one alive."""
     if out is not None:
         return Path(out), None
-    keeps = tempfile.TemporaryDirectory(prefix="personare-run-")
-    return Path(keeps.name) / "run", keeps
+    keeps = TemporaryFolder()
+    return keeps.path / "run", keeps
 
 
-def _results(ran: Ran, keeps: tempfile.TemporaryDirectory[str] | None) -> Results:
+def _results(ran: Ran, keeps: TemporaryFolder | None) -> Results:
     outcome = ran.outcome
     return Results(
         outcome.findings,

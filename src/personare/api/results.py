@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,6 +90,14 @@ class Findings(Sequence[Finding]):
         return "".join(_html_table(head, rows) for head, rows in self.tables())
 
 
+class TemporaryFolder:
+    """A folder that is removed, without a word, when nothing refers to this object any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="personare-run-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Results(Findings):
     """What a run found.
@@ -105,7 +115,7 @@ class Results(Findings):
     notes: tuple[str, ...] = ()
     stages: int = 0
     executed: int = 0
-    keeps: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+    keeps: TemporaryFolder | None = field(default=None, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain values."""

@@ -1,6 +1,6 @@
-"""AS-norm: a score counts for how far it stands out from what strangers score against the same two voices.
+"""AS-norm: a score counts for how far it stands out from what other speakers score against the same two voices.
 
-s' = 1/2 ((s - mu_e) / sd_e + (s - mu_t) / sd_t), with mu and sd over the ``top`` strangers of a cohort that score
+s' = 1/2 ((s - mu_e) / sd_e + (s - mu_t) / sd_t), with mu and sd over the ``top`` speakers of a cohort that score
 highest against the enrolled voice e and the test voice t                                   [matejka2017analysis]
 """
 
@@ -29,8 +29,8 @@ class AsNorm:
 
     Parameters
     ----------
-    cohort : one vector per stranger [c, d].
-    names : who the strangers are; they must not be speakers of the trials.
+    cohort : one vector per speaker of the cohort [c, d].
+    names : who the the cohort's speakers are; they must not be speakers of the trials.
     top : how many of the cohort's highest scores are used.
     """
 
@@ -56,12 +56,12 @@ class AsNorm:
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Score every pair: [n, m]."""
         raw = np.asarray(self.scorer(test, enroll), np.float64)
-        t_mean, t_spread = self._strangers(np.asarray(self.scorer(test, self.cohort)))
-        e_mean, e_spread = self._strangers(np.asarray(self.scorer(self.cohort, enroll)).T)
+        t_mean, t_spread = self._cohort_statistics(np.asarray(self.scorer(test, self.cohort)))
+        e_mean, e_spread = self._cohort_statistics(np.asarray(self.scorer(self.cohort, enroll)).T)
         normed: NDArray[Any] = 0.5 * ((raw - e_mean) / e_spread + (raw - t_mean[:, None]) / t_spread[:, None])
         return normed
 
-    def _strangers(self, scores: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _cohort_statistics(self, scores: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and spread of the highest scores of every row."""
         top = min(self.top, scores.shape[1])
         best = np.partition(scores.astype(np.float64), scores.shape[1] - top, axis=1)[:, -top:]

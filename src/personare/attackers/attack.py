@@ -23,7 +23,7 @@ from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import FittedBackend
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all, score_trials
-from personare.attackers.split import Heard, Split
+from personare.attackers.split import EmbeddedSpeech, Split
 from personare.attackers.trained import refuse_training_speakers
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import fingerprint
@@ -183,14 +183,14 @@ def _is_projection(fitted: Any) -> bool:
     return fitted is cosine or isinstance(fitted, Alignment) or (isinstance(fitted, FittedBackend) and not fitted.plda)
 
 
-def _projected(fitted: Any, side: Heard, *, enroll: bool) -> Embeddings:
+def _projected(fitted: Any, side: EmbeddedSpeech, *, enroll: bool) -> Embeddings:
     """Bring vectors into the space in which the cosine compares them; others stay as they are."""
     given = side.embeddings.sorted()
     vectors: NDArray[Any]
     if isinstance(fitted, Alignment):
-        vectors = fitted.original(given.vectors) if enroll else fitted.disguised(given.vectors) @ fitted.turn
+        vectors = fitted.original(given.vectors) if enroll else fitted.anonymized(given.vectors) @ fitted.rotation
     elif isinstance(fitted, FittedBackend) and not fitted.plda:
-        vectors = fitted.turned(given.vectors)
+        vectors = fitted.project(given.vectors)
     else:
         return given
     return Embeddings(given.ids, given.speakers, np.asarray(vectors, dtype=np.float32))

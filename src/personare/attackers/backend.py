@@ -1,6 +1,6 @@
 """The cheap strong attacker: what a pretrained embedder hears, re-learnt on anonymized speech of other speakers.
 
-Vectors are centred, turned to the directions in which speakers differ (LDA), whitened within speakers (WCCN), scaled
+Vectors are centred, projected to the directions in which speakers differ (LDA), whitened within speakers (WCCN), scaled
 to length 1 [garciaromero2011analysis], and compared by PLDA or cosine. Nothing is fitted but from ``TrainingVectors``.
 """
 
@@ -35,7 +35,7 @@ class Backend:
     shrinkage : share of every covariance replaced by a sphere (few training speakers need more); 0.7 is what 128
         training speakers chose among themselves (``choosing``), for McAdams and for the WORLD warp.
     wccn : whiten the variation within speakers.
-    scorer : how the turned vectors are compared.
+    scorer : how the projected vectors are compared.
     iterations : rounds of PLDA's expectation-maximisation.
     """
 
@@ -51,22 +51,24 @@ class Backend:
         if not 0 <= self.shrinkage <= 1:
             raise ConfigError(f"shrinkage must lie between 0 and 1, not {self.shrinkage}")
 
-    def fit(self, lessons: TrainingVectors) -> FittedBackend:
-        """Learn from the lessons."""
-        x = unit_rows(lessons.vectors)
+    def fit(self, training: TrainingVectors) -> FittedBackend:
+        """Learn from the training."""
+        x = unit_rows(training.vectors)
         mean = x.mean(0)
-        turn = np.eye(x.shape[1])
+        projection = np.eye(x.shape[1])
         if self.lda:
-            turn = turn @ lda_turn(x, lessons.speaker, dimensions=self.lda, shrinkage=self.shrinkage)
+            projection = projection @ lda_projection(x, training.speaker, dimensions=self.lda, shrinkage=self.shrinkage)
         if self.wccn:
-            turn = turn @ wccn_turn((x - mean) @ turn, lessons.speaker, shrinkage=self.shrinkage)
-        turned = unit_rows((x - mean) @ turn, dtype=np.float32)
-        plda = self._plda(turned, lessons.speaker) if self.scorer == "plda" else None
-        return FittedBackend(mean, turn, plda, frozenset(lessons.names))
+            projection = projection @ wccn_projection(
+                (x - mean) @ projection, training.speaker, shrinkage=self.shrinkage
+            )
+        projected = unit_rows((x - mean) @ projection, dtype=np.float32)
+        plda = self._plda(projected, training.speaker) if self.scorer == "plda" else None
+        return FittedBackend(mean, projection, plda, frozenset(training.names))
 
-    def _plda(self, turned: NDArray[np.float32], speaker: NDArray[np.int64]) -> Plda:
+    def _plda(self, projected: NDArray[np.float32], speaker: NDArray[np.int64]) -> Plda:
         """Fit, then let speakers differ a little in every direction: few of them do not fill the space."""
-        found = fit_plda(turned, speaker, iterations=self.iterations)
+        found = fit_plda(projected, speaker, iterations=self.iterations)
         return Plda(found.mean, _shrunk(found.between, self.shrinkage), _shrunk(found.within, self.shrinkage))
 
 
@@ -75,7 +77,7 @@ class FittedBackend:
     """A Scorer of raw vectors; ``trained_on`` names the training speakers, whom it refuses to attack."""
 
     mean: Floats
-    turn: Floats
+    projection: Floats
     plda: Plda | None
     trained_on: frozenset[str]
 
@@ -83,13 +85,13 @@ class FittedBackend:
         """Refuse speakers it has learnt from."""
         refuse_overlap(self.trained_on, attacked)
 
-    def turned(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
+    def project(self, vectors: NDArray[Any]) -> NDArray[np.float32]:
         """Raw vectors [n, d] in the learnt space, of length 1."""
-        return unit_rows((unit_rows(vectors) - self.mean) @ self.turn, dtype=np.float32)
+        return unit_rows((unit_rows(vectors) - self.mean) @ self.projection, dtype=np.float32)
 
     def __call__(self, test: NDArray[np.float32], enroll: NDArray[np.float32]) -> NDArray[Any]:
         """Compare every test [n, d] with every enrolled [m, d]."""
-        x, m = self.turned(test), self.turned(enroll)
+        x, m = self.project(test), self.project(enroll)
         return cosine(x, m) if self.plda is None else self.plda(x, m)
 
 
@@ -109,7 +111,7 @@ def _shrunk(covariance: Floats, share: float) -> Floats:
     return result
 
 
-def lda_turn(vectors: NDArray[Any], speaker: NDArray[np.int64], *, dimensions: int, shrinkage: float) -> Floats:
+def lda_projection(vectors: NDArray[Any], speaker: NDArray[np.int64], *, dimensions: int, shrinkage: float) -> Floats:
     """Directions [d, k] in which speakers differ most for what they vary within, k <= speakers - 1."""
     from scipy import linalg
 
@@ -118,12 +120,12 @@ def lda_turn(vectors: NDArray[Any], speaker: NDArray[np.int64], *, dimensions: i
     kept = min(dimensions, int(speaker.max()), vectors.shape[1])
     if kept < 1:
         raise ConfigError("LDA needs at least two training speakers")
-    turn: Floats = directions[:, ::-1][:, :kept]
-    return turn
+    projection: Floats = directions[:, ::-1][:, :kept]
+    return projection
 
 
-def wccn_turn(vectors: NDArray[Any], speaker: NDArray[np.int64], *, shrinkage: float) -> Floats:
-    """Whitening [d, d] of the variation within speakers: turn turn' = W^-1 [hatch2006within]."""
+def wccn_projection(vectors: NDArray[Any], speaker: NDArray[np.int64], *, shrinkage: float) -> Floats:
+    """Whitening [d, d] of the variation within speakers: projection projection' = W^-1 [hatch2006within]."""
     within, _ = _scatter(vectors.astype(np.float64), speaker)
-    turn: Floats = np.linalg.cholesky(np.linalg.inv(_shrunk(within, shrinkage)))
-    return turn
+    projection: Floats = np.linalg.cholesky(np.linalg.inv(_shrunk(within, shrinkage)))
+    return projection

@@ -1,4 +1,4 @@
-"""How much a learning attacker trusts few teachers: settings of the back-end, chosen by the training speakers alone.
+"""How much a learning attacker trusts few training speakers: settings of the back-end, chosen by those speakers alone.
 
 The training speakers are dealt into folds. Each fold is attacked in turn by a back-end that has learnt from the others
 (first half of every speaker's utterances enrolled, second half tested), and the settings that tell held-out speakers
@@ -32,27 +32,27 @@ def candidates(start: Backend) -> list[Backend]:
     return [replace(start, lda=lda, shrinkage=share) for lda in DIMENSIONS for share in SHRINKAGES]
 
 
-def choose_backend(lessons: TrainingVectors, *, start: Backend | None = None, folds: int = FOLDS) -> Backend:
+def choose_backend(training: TrainingVectors, *, start: Backend | None = None, folds: int = FOLDS) -> Backend:
     """Choose LDA's dimensions and the shrinkage; ``start`` is kept where there are too few speakers to choose by."""
     start = start or Backend()
-    if len(_judges(lessons)) < FEWEST:
+    if len(_judges(training)) < FEWEST:
         return start
-    return max(table(lessons, candidates(start), folds=folds), key=lambda row: row[1])[0]
+    return max(table(training, candidates(start), folds=folds), key=lambda row: row[1])[0]
 
 
-def table(lessons: TrainingVectors, tried: Sequence[Backend], *, folds: int = FOLDS) -> list[tuple[Backend, float]]:
+def table(training: TrainingVectors, tried: Sequence[Backend], *, folds: int = FOLDS) -> list[tuple[Backend, float]]:
     """Give for every setting how often a held-out speaker's own voice beats a stranger's, mean over the folds."""
-    groups = [_judges(lessons)[i::folds] for i in range(folds)]
-    everyone = np.arange(len(lessons.names))
-    parts = [(lessons.of(np.setdiff1d(everyone, group)), lessons.of(group)) for group in groups]
+    groups = [_judges(training)[i::folds] for i in range(folds)]
+    everyone = np.arange(len(training.names))
+    parts = [(training.of(np.setdiff1d(everyone, group)), training.of(group)) for group in groups]
     return [
         (backend, float(np.mean([_apart(backend, learnt, judging) for learnt, judging in parts]))) for backend in tried
     ]
 
 
-def _judges(lessons: TrainingVectors) -> NDArray[np.int64]:
+def _judges(training: TrainingVectors) -> NDArray[np.int64]:
     """Speakers with two utterances or more: the others can be learnt from, but not enrolled and tested."""
-    return np.flatnonzero(np.bincount(lessons.speaker) > 1)
+    return np.flatnonzero(np.bincount(training.speaker) > 1)
 
 
 def _apart(backend: Backend, learnt: TrainingVectors, judging: TrainingVectors) -> float:

@@ -2,7 +2,7 @@
 
 The attacker learns from anonymized speech of other speakers whose attribute they know, then says one value for each
 target. Beside it stand: the *majority* guess, which needs no voice at all; and the *control*, the same attacker who
-hears somebody else instead of the target. What the attack achieves beyond both is what the disguise lets through
+hears somebody else instead of the target. What the attack achieves beyond both is what the anonymization lets through
 (article 29 working party's third criterion; risk as in giomi2023anonymeter, computed by the metrics).
 """
 

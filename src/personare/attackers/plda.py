@@ -44,8 +44,8 @@ class Plda:
 
         Counts say over how many utterances each mean was taken; one, where not given.
         """
-        turn, psi = self._diagonal()
-        x, m = (test - self.mean) @ turn, (enroll - self.mean) @ turn
+        projection, psi = self._diagonal()
+        x, m = (test - self.mean) @ projection, (enroll - self.mean) @ projection
         n = np.ones(len(m)) if enroll_counts is None else np.asarray(enroll_counts, float)
         k = np.ones(len(x)) if test_counts is None else np.asarray(test_counts, float)
         scores = np.empty((len(x), len(m)))
@@ -55,11 +55,11 @@ class Plda:
         return scores
 
     def _diagonal(self) -> tuple[Floats, Floats]:
-        """Turn [d, d] and psi [d]: in turned space W is the identity and B is diagonal."""
+        """Turn [d, d] and psi [d]: in projected space W is the identity and B is diagonal."""
         from scipy import linalg
 
-        psi, turn = linalg.eigh(self.between, self.within)
-        return turn, np.maximum(psi, 0.0)
+        psi, projection = linalg.eigh(self.between, self.within)
+        return projection, np.maximum(psi, 0.0)
 
 
 def _llr(x: Floats, m: Floats, psi: Floats, n: Floats, noise: float) -> Floats:

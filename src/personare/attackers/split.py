@@ -25,7 +25,7 @@ _SEAL = object()
 
 
 @dataclass(frozen=True)
-class Disguise:
+class Anonymization:
     """How speech was anonymized: by which system, and which drawing of pseudo-speakers (a public mark of its key).
 
     ``draw`` is a token of the key, never the key: equal tokens mean equal pseudo-speakers. ``more`` are the tokens of
@@ -36,7 +36,7 @@ class Disguise:
     draw: str
     more: tuple[str, ...] = ()
 
-    def shares(self, other: Disguise | None) -> bool:
+    def shares(self, other: Anonymization | None) -> bool:
         """Whether both have pseudo-speakers in common."""
         if other is None or self.system != other.system:
             return False
@@ -44,11 +44,11 @@ class Disguise:
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class EmbeddedSpeech:
     """Vectors of speech, and how that speech was disguised (None: not at all)."""
 
     embeddings: Embeddings
-    disguise: Disguise | None = None
+    anonymization: Anonymization | None = None
 
     @property
     def speakers(self) -> frozenset[str]:
@@ -84,7 +84,7 @@ class TrainingVectors:
 class Split:
     """One attack's speech: enrolment, trial, and what the attacker has learnt from (None: nothing new).
 
-    ``original`` is the training speech before it was anonymized, for attackers who learn what the disguise does.
+    ``original`` is the training speech before it was anonymized, for attackers who learn what the anonymization does.
     ``embedder_trained_on`` is the system whose anonymized speech the embedder was trained on (None: original speech).
 
     Checked when made: no trial or enrolled speaker in training, no utterance both enrolled and tested, enrolment and
@@ -92,16 +92,16 @@ class Split:
     """
 
     knowledge: Knowledge
-    enroll: Heard
-    test: Heard
-    training: Heard | None = None
-    original: Heard | None = None
+    enroll: EmbeddedSpeech
+    test: EmbeddedSpeech
+    training: EmbeddedSpeech | None = None
+    original: EmbeddedSpeech | None = None
     embedder_trained_on: SystemIdentity | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_speakers(self)
         _check_utterances(self)
-        _check_disguises(self)
+        _check_anonymization(self)
         _check_embedder(self)
         _check_training(self)
 
@@ -113,7 +113,7 @@ class Split:
         """Give the vectors of the training speech before it was anonymized."""
         return self._vectors(self.original, "original training")
 
-    def _vectors(self, heard: Heard | None, what: str) -> TrainingVectors:
+    def _vectors(self, heard: EmbeddedSpeech | None, what: str) -> TrainingVectors:
         if heard is None:
             raise LeakError(f"the {self.knowledge.value} attack has no {what} speech; give it some to learn from")
         given = heard.embeddings
@@ -134,15 +134,15 @@ def _check_utterances(split: Split) -> None:
         raise LeakError(f"{len(both)} utterances are both enrolled and tested (first: '{both[0]}'); {rule}")
 
 
-def _check_disguises(split: Split) -> None:
+def _check_anonymization(split: Split) -> None:
     for name, heard, wanted in (
         ("enrolment", split.enroll, split.knowledge.enroll),
         ("trial", split.test, split.knowledge.trial),
     ):
-        found = "original" if heard.disguise is None else "anonymized"
+        found = "original" if heard.anonymization is None else "anonymized"
         if found != wanted:
             raise LeakError(f"the {split.knowledge.value} attack needs {wanted} {name} speech, this is {found}")
-    enroll, test = split.enroll.disguise, split.test.disguise
+    enroll, test = split.enroll.anonymization, split.test.anonymization
     if enroll is None or test is None:
         return
     if enroll.system != test.system:
@@ -154,11 +154,11 @@ def _check_disguises(split: Split) -> None:
 
 def _check_embedder(split: Split) -> None:
     """An embedder trained on anonymized speech is knowledge too: the attack must be called by what it knows."""
-    level, trial = split.knowledge, split.test.disguise
+    level, trial = split.knowledge, split.test.anonymization
     if split.embedder_trained_on is None:
         return
     if not level.needs_training:
-        found = f"this one was trained on speech hidden by '{split.embedder_trained_on}'"
+        found = f"this one was trained on speech anonymized by '{split.embedder_trained_on}'"
         raise LeakError(
             f"the {level.value} attack needs an embedder trained on original speech, {found}: it is informed"
         )
@@ -175,19 +175,19 @@ def _check_system(level: Knowledge, trained_on: SystemIdentity, attacked: System
 
 def _check_training(split: Split) -> None:
     level, training = split.knowledge, split.training
-    if split.original is not None and split.original.disguise is not None:
+    if split.original is not None and split.original.anonymization is not None:
         raise LeakError("the training speech given as original is anonymized; give it as training")
     if training is None:
         if level.needs_training and split.embedder_trained_on is None:
             raise LeakError(f"the {level.value} attack must learn from anonymized speech; give it training speech")
         return
-    trial = split.test.disguise
-    if level.trained_on == "original" and training.disguise is not None:
+    trial = split.test.anonymization
+    if level.trained_on == "original" and training.anonymization is not None:
         raise LeakError(f"the {level.value} attack learns from original speech only, this training is anonymized")
-    if level.needs_training and training.disguise is None:
+    if level.needs_training and training.anonymization is None:
         raise LeakError(f"the {level.value} attack learns from anonymized speech, this training is original")
-    if training.disguise is None or trial is None:
+    if training.anonymization is None or trial is None:
         return
-    _check_system(level, training.disguise.system, trial.system)
-    if training.disguise.shares(trial):
+    _check_system(level, training.anonymization.system, trial.system)
+    if training.anonymization.shares(trial):
         raise LeakError("training and trial speech share their pseudo-speakers; anonymize them with different keys")

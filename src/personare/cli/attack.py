@@ -63,6 +63,7 @@ def attack(
     from personare.attackers.knowledge import knowledge as level_named
     from personare.cli.anonymize import parse_settings
     from personare.core.errors import ConfigError
+    from personare.core.text import number_text
     from personare.pipeline.builtin import ATTACKERS
     from personare.pipeline.study import AttackerChoice
 
@@ -97,7 +98,7 @@ def attack(
     )
     given.tell(result, f"What attackers achieve, {embedder}")
     for who, speakers in result.exposed().items():
-        listed = ", ".join(f"{speaker} {share:.0%}" for speaker, share in speakers if share > 0)
+        listed = ", ".join(f"{speaker} {number_text(share, '%')}" for speaker, share in speakers if share > 0)
         typer.echo(f"most exposed to the {who} attacker: {listed or 'nobody was linked'}")
     if result.failures:
         raise typer.Exit(1)

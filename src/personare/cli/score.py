@@ -69,7 +69,7 @@ def _print(file: ScoredFile) -> None:
     summary, ends = file.summary, file.tag_interval
     rows = [_row(finding) for finding in summary.findings]
     title = f"{file.path}: {summary.targets:,} target and {summary.nontargets:,} nontarget trials"
-    show.table(title, ["metric", "value [95 % interval]", "chance here", "differs", "n"], rows)
+    show.table(title, ["metric", "value [95 % interval]", "chance here", "verdict", "n"], rows)
     span = f", {ends[0]} to {ends[1]} over the interval" if ends and ends[0] != ends[1] else ""
     typer.echo(f"ZEBRA tag {summary.tag}{span}; log10(l) of so few trials cannot exceed {summary.log10_l_maximum:.2f}")
     for note in file.notes:
@@ -77,11 +77,13 @@ def _print(file: ScoredFile) -> None:
 
 
 def _row(finding: Finding) -> list[str]:
+    from personare.reports.verdicts import outcome
+
     title = finding.metric.title
     if "prior" in finding.conditions:
         title = f"min DCF (prior {finding.conditions['prior']:g}, equal costs)"
-    differs = {True: "yes", False: "no", None: "-"}[finding.differs_from_chance]
-    return [title, finding.text, finding.chance_text, differs, f"{finding.estimate.n:,}"]
+    verdict = "-" if finding.chance_level is None else outcome(finding)
+    return [title, finding.text, finding.chance_text, verdict, f"{finding.estimate.n:,}"]
 
 
 def _plot(files: list[ScoredFile], folder: Path) -> None:

@@ -86,20 +86,21 @@ def embedder(
 
 
 def _show(result: EmbedderTrainingResult) -> None:
+    from personare.core.text import number_text
+
     show.failures(result.failures)
-    eer, last = result.eer, result.exported.validations[-1]
+    last = result.exported.validations[-1]
     best = min(result.exported.validations, key=lambda validation: validation.held_out)
     show.table(
         f"trained on {result.speakers} speakers, {result.utterances} utterances ({len(result.failures)} failed)",
-        ["steps", "best at", "loss", "held-out EER before, %", "held-out EER, %", "95 % interval"],
+        ["steps", "best at", "loss", "held-out EER before", "held-out EER [95 %]"],
         [
             [
                 str(last.step),
                 str(best.step),
                 f"{last.loss:.3f}",
-                f"{100 * result.first_eer:.2f}",
-                f"{100 * eer.value:.2f}",
-                f"[{100 * eer.low:.2f}, {100 * eer.high:.2f}]",
+                number_text(result.first_eer, "%"),
+                result.eer.text("%"),
             ]
         ],
     )

@@ -68,18 +68,17 @@ def how_many(corpus: Corpus, part: str | None) -> int:
 
 def _show(data: RecognizerData, result: RecognizerTrainingResult) -> None:
     show.failures(data.failures)
-    train, cer, last = data.train, result.cer, result.validations[-1]
+    train, last = data.train, result.validations[-1]
     counted = f"{len(data.failures)} failed, {data.too_long} too long"
     show.table(
         f"trained on {len(set(train.speakers))} speakers, {len(train.examples)} utterances ({counted})",
-        ["steps", "best at", "loss", "held-out character error rate, %", "95 % interval"],
+        ["steps", "best at", "loss", "held-out character error rate [95 %]"],
         [
             [
                 str(last.step),
                 str(result.best_at),
                 f"{last.loss:.3f}",
-                f"{100 * cer.value:.1f}",
-                f"[{100 * cer.low:.1f}, {100 * cer.high:.1f}]",
+                result.cer.text("%"),
             ]
         ],
     )

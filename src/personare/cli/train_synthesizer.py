@@ -68,7 +68,7 @@ def synthesizer(
         )
     show.table(
         f"trained on {len({item.speaker for item in run.utterances})} speakers, {len(run.utterances)} utterances",
-        ["steps", "loss", "held-out distance of contents", "WER original, %", "WER in other voices, %", "MB"],
+        ["steps", "loss", "held-out distance of contents", "WER original [95 %]", "WER in other voices [95 %]", "MB"],
         [
             [
                 str(result.validations[-1].step),
@@ -86,4 +86,4 @@ def synthesizer(
 
 
 def _percent(rate: Estimate | None) -> str:
-    return "no texts" if rate is None else f"{100 * rate.value:.1f} [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+    return "no texts" if rate is None else rate.text("%")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from personare.attackers.attack import Attack, Attacker, attack
-from personare.attackers.split import Disguise, Heard, Split
+from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
 from personare.core.errors import MetricError
@@ -29,13 +29,15 @@ class VectorFile:
     """Vectors in a file, and how that speech was anonymized: (system, token of the draw), or None."""
 
     path: Path
-    disguise: tuple[SystemIdentity, str] | None = None
+    anonymization: tuple[SystemIdentity, str] | None = None
 
-    def read(self) -> Heard:
+    def read(self) -> EmbeddedSpeech:
         """Read them; there is no file where nothing could be embedded."""
         if not self.path.is_file():
             raise MetricError("none of the speech could be embedded; see failures.tsv")
-        return Heard(read_embeddings(self.path), None if self.disguise is None else Disguise(*self.disguise))
+        return EmbeddedSpeech(
+            read_embeddings(self.path), None if self.anonymization is None else Anonymization(*self.anonymization)
+        )
 
 
 @dataclass(frozen=True)
@@ -109,20 +111,23 @@ def tests_of(trial: Embeddings, length: int, *, rng: np.random.Generator) -> Emb
     return Embeddings(tuple(f"{who} test {i}" for i, who in enumerate(names)), names, made.vectors)
 
 
-def mean_of_draws(draws: list[Heard]) -> Heard:
+def mean_of_draws(draws: list[EmbeddedSpeech]) -> EmbeddedSpeech:
     """Give the mean of every utterance over several draws, each scaled to length 1; one draw stays as it is."""
-    if len(draws) == 1 or draws[0].disguise is None:
+    if len(draws) == 1 or draws[0].anonymization is None:
         return draws[0]
     parts = [draw.embeddings for draw in draws]
     owner = {name: who for part in parts for name, who in zip(part.ids, part.speakers, strict=True)}
     means = speaker_means(np.concatenate([part.vectors for part in parts]), [name for p in parts for name in p.ids])
     names = tuple(means.speakers.tolist())
-    more = tuple(draw.disguise.draw for draw in draws[1:] if draw.disguise is not None)
-    disguise = Disguise(draws[0].disguise.system, draws[0].disguise.draw, more)
-    return Heard(Embeddings(names, tuple(owner[name] for name in names), means.vectors), disguise)
+    more = tuple(draw.anonymization.draw for draw in draws[1:] if draw.anonymization is not None)
+    anonymization = Anonymization(draws[0].anonymization.system, draws[0].anonymization.draw, more)
+    return EmbeddedSpeech(Embeddings(names, tuple(owner[name] for name in names), means.vectors), anonymization)
 
 
-def _nothing(trial: Heard, kind: str) -> Heard:
+def _nothing(trial: EmbeddedSpeech, kind: str) -> EmbeddedSpeech:
     """Enrol nobody, as original or anonymized as the attacker's knowledge says."""
     empty = Embeddings((), (), np.zeros((0, trial.embeddings.vectors.shape[1]), np.float32))
-    return Heard(empty, Disguise(trial.disguise.system, "nothing") if kind == "anonymized" and trial.disguise else None)
+    return EmbeddedSpeech(
+        empty,
+        Anonymization(trial.anonymization.system, "nothing") if kind == "anonymized" and trial.anonymization else None,
+    )

@@ -21,6 +21,7 @@ from personare.pipeline.folder import STAGES
 from personare.pipeline.jobs.guess_attributes import with_guesses
 from personare.pipeline.resolve import GIVEN, METHOD
 from personare.pipeline.study import ORIGINAL, AttackerChoice, CorpusChoice, ListenerChoice, Study
+from personare.pipeline.study_listener import StudyListener
 from personare.pipeline.system import read_system
 
 ATTACKERS = ("original", "ignorant", "lazy-informed", "informed")
@@ -220,10 +221,15 @@ def listener_choices(names: Sequence[str], parameters: Mapping[str, Mapping[str,
     for name in parameters:
         if name not in kinds and name not in kinds.values():
             raise ConfigError(f"a parameter is set for '{name}', which does not listen; {did_you_mean(name, names)}")
-    return {
+    choices = {
         name: ListenerChoice(name, parameters=dict(parameters.get(name, parameters.get(kind, {}))))
         for name, kind in kinds.items()
     }
+    for name, choice in choices.items():
+        if StudyListener(name, choice).trained_by_study:
+            argument = StudyListener(name, choice).declared.argument
+            raise ConfigError(f"listener '{name}' needs a {argument} of your own; write {name}:{str(argument).upper()}")
+    return choices
 
 
 def _choices(

@@ -14,9 +14,9 @@ from personare.pipeline.check_speech import speech_notes, speech_problems
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.measures import (
     expand_metrics,
-    listener_metrics,
     measure_classes,
     metric_groups,
+    observed_metrics,
     requested_metrics,
 )
 from personare.pipeline.measures.utility import fitting_listeners, listener_problems
@@ -119,15 +119,15 @@ def _metric_problems(study: Study, attackers: list[ResolvedAttacker]) -> Iterato
     known: list[str] = []
     own: list[str] = []
     wrong: list[str] = []
+    observed = observed_metrics(study)
     for name in study.metrics:
-        metrics, problems = tried(lambda name=name: expand_metrics((name,)))  # type: ignore[misc]
+        metrics, problems = tried(lambda name=name: expand_metrics((name,), observed=observed))  # type: ignore[misc]
         wrong += problems
         known += metrics or []
         own += [name] if ":" in name and not problems else []
-    yield from wrong or tried(lambda: expand_metrics(study.metrics))[1]
-    observed = {metric for gives in listener_metrics(study) for metric in gives}
+    yield from wrong or tried(lambda: expand_metrics(study.metrics, observed=observed))[1]
     for measure in measure_classes(tuple(own)):
-        asked = tuple(metric for metric in dict.fromkeys(known) if metric in measure.metrics)
+        asked = tuple(metric for metric in dict.fromkeys(known) if metric in measure.metrics_in(study))
         if measure.needs == "listener":
             for metric in asked:
                 if metric not in observed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from personare.attackers.trained import refuse_training_speakers, trained_on
 from personare.core.errors import PersonareError
-from personare.pipeline.measures import Measure, expand_metrics, measure_classes
+from personare.pipeline.measures import Measure, expand_metrics, measure_classes, observed_metrics
 from personare.pipeline.measures.utility import listener_corpus_notes, listener_corpus_problems
 from personare.pipeline.roles import CALIBRATION, TRAIN, one_sided
 
@@ -56,11 +56,11 @@ def _asked(study: Study) -> Iterator[tuple[type[Measure], tuple[str, ...]]]:
     names: dict[str, None] = {}
     for metric in study.metrics:
         with contextlib.suppress(PersonareError):
-            names |= dict.fromkeys(expand_metrics((metric,)))
+            names |= dict.fromkeys(expand_metrics((metric,), observed=observed_metrics(study)))
     own = tuple(name for name in study.metrics if ":" in name)
     with contextlib.suppress(PersonareError):
         for measure in measure_classes(own):
-            metrics = tuple(name for name in names if name in measure.metrics)
+            metrics = tuple(name for name in names if name in measure.metrics_in(study))
             if metrics:
                 yield measure, metrics
 

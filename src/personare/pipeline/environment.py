@@ -27,7 +27,7 @@ from personare.pseudospeakers import PSEUDOSPEAKERS
 
 LIBRARIES = (
     *("numpy", "scipy", "polars", "onnxruntime", "soundfile", "soxr", "torch", "pyworld", "jiwer", "faster-whisper"),
-    *("pesq", "pystoi", "speechmos", "visqol-python", "swift-f0", "ray"),
+    *("whisper-normalizer", "pesq", "pystoi", "speechmos", "visqol-python", "swift-f0", "ray"),
 )
 ALIGNED = "Cosine similarity after a rotation, learnt from training vectors, back to original speech."
 UNKNOWN = "Speech that was given, anonymized in a way that nobody says."
@@ -72,7 +72,8 @@ def _method(way: ResolvedAnonymizer) -> dict[str, Any]:
     if isinstance(generator, str) and generator in PSEUDOSPEAKERS.names():
         papers = [described["paper"], declared(PSEUDOSPEAKERS.load(generator))["paper"]]
         described["paper"] = "; ".join(dict.fromkeys(paper for paper in papers if paper))
-    return described | {"fingerprint": way.system.fingerprint, "files": models_of(built)}
+    described |= {"parameters": dict(way.system.parameters), "fingerprint": way.system.fingerprint}
+    return described | {"files": models_of(built)}
 
 
 def _embedder(name: str) -> dict[str, str]:
@@ -90,7 +91,8 @@ def _listener(listener: StudyListener) -> dict[str, str]:
         exact = listener.fingerprint
     except PersonareError as error:  # an extra that is missing here is a failure of its stage
         exact = f"unknown ({error})"
-    return declared(listener.declared) | {"fingerprint": exact}
+    trained_on = listener.choice.trained_on if listener.trained_by_study else ""
+    return declared(listener.declared) | {"fingerprint": exact, "trained_on": trained_on}
 
 
 def _kind(name: str) -> str:

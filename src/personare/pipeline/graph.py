@@ -130,7 +130,7 @@ class Graph:
             "listener": self._by_listeners,
         }
         for measure in measure_classes(self.study.metrics):
-            metrics = tuple(name for name in self.requested if name in measure.metrics)
+            metrics = tuple(name for name in self.requested if name in measure.metrics_in(self.study))
             if metrics:
                 yield from askers[measure.needs](measure, Question(self.study, corpus, anonymizer, metrics))
 
@@ -241,16 +241,16 @@ class Graph:
         if anonymizer is None or anonymizer.kind == "none":
             return VectorSource(original)
         identity = anonymizer.owner_identity if who == "owner" else anonymizer.present_identity
-        disguise = (identity, self._token(corpus, anonymizer, who, draw))
+        anonymization = (identity, self._token(corpus, anonymizer, who, draw))
         if anonymizer.kind == "vectors":
             pool = EmbedJob(f"embed {corpus.label} {TRAIN} by {name}", corpus.of(TRAIN), embedder)
             system = replace(anonymizer.known, level="utterance") if who == "training" else anonymizer.known
             label = f"generate {corpus.label} {role} by {anonymizer.label} ({who})"
             keys = (key_of(self.study, who, draw), key_of(self.study, "system"))
-            return VectorSource(GenerateJob(label, original, pool, system, *keys), disguise)
+            return VectorSource(GenerateJob(label, original, pool, system, *keys), anonymization)
         speech = self.anonymized(corpus, role, anonymizer, who, draw)
         label = f"{original.label}, anonymized by {anonymizer.label} ({who}{f' {draw}' if draw > 1 else ''})"
-        return VectorSource(EmbedJob(label, corpus.of(role), embedder, speech), disguise)
+        return VectorSource(EmbedJob(label, corpus.of(role), embedder, speech), anonymization)
 
     def _token(self, corpus: StudyCorpus, anonymizer: ResolvedAnonymizer, who: Who, draw: int) -> str:
         """Name the draw of pseudo-speakers without telling its key."""

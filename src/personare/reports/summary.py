@@ -72,9 +72,9 @@ def _cells(group: Sequence[Finding]) -> list[str]:
 
 
 def strongest_attack(findings: Sequence[Finding]) -> Finding | None:
-    """Give the attack that links most, of all attackers and lengths; by EER where nobody linked."""
+    """Give the attack that links most, of all attackers and lengths; by EER among equals, and where nobody linked."""
     by_metric = [[f for f in findings if f.metric.name == name] for name in ("linkability", "eer")]
-    return next((best for group in by_metric if (best := strongest(group)) is not None), None)
+    return next((best for group in by_metric if (best := strongest(group, every=findings)) is not None), None)
 
 
 def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:

@@ -99,7 +99,7 @@ def method_sentence(method: str, findings: Sequence[Finding]) -> str:
     kinds = list(dict.fromkeys(EVIDENCE[f.metric.name] for f in findings))
     better = [f for f in findings if outcome(f) == "exposed"]
     below = [f for f in findings if outcome(f) == "below chance"]
-    counted = f"{len(better)} of {len(findings)} results"
+    counted = f"{len(better)} of {len(findings)} result{'s' if len(findings) > 1 else ''}"
     match verdict(findings):
         case "exposed":
             work = list(dict.fromkeys(EVIDENCE[f.metric.name] for f in better))

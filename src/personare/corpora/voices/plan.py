@@ -50,7 +50,7 @@ class Speaker:
 
 
 @dataclass(frozen=True)
-class Utterance:
+class PlannedUtterance:
     """One sentence read by one speaker: all that is needed to make its sound."""
 
     name: str
@@ -88,7 +88,7 @@ def speaker(number: int, *, seed: int) -> Speaker:
     return Speaker(name, gender, "american" if voices[0].startswith("a") else "british", voices, share, pace)
 
 
-def plan(speakers: int, utterances: int, *, seed: int) -> list[Utterance]:
+def plan(speakers: int, utterances: int, *, seed: int) -> list[PlannedUtterance]:
     """Plan ``utterances`` different sentences for each of ``speakers`` people.
 
     >>> [u.name for u in plan(2, 2, seed=1)]
@@ -107,11 +107,11 @@ def plan(speakers: int, utterances: int, *, seed: int) -> list[Utterance]:
     ]
 
 
-def _reading(who: Speaker, count: int, seed: int) -> list[Utterance]:
+def _reading(who: Speaker, count: int, seed: int) -> list[PlannedUtterance]:
     """Choose what one speaker reads."""
     order = rng_for(Key.from_seed(seed).child("voices"), "sentences", who.name).permutation(len(sentences()))
     chosen = [sentences()[index] for index in order[:count]]
     return [
-        Utterance(f"{who.name}-{place:02d}", who, sentence.text, sentence.phonemes(who.accent))
+        PlannedUtterance(f"{who.name}-{place:02d}", who, sentence.text, sentence.phonemes(who.accent))
         for place, sentence in enumerate(chosen, start=1)
     ]

@@ -21,7 +21,7 @@ from personare.core.carriers import WEIGHTS
 from personare.core.errors import ConfigError
 from personare.core.sessions import open_session
 from personare.core.weights import files_of
-from personare.corpora.voices.plan import Speaker, Utterance
+from personare.corpora.voices.plan import PlannedUtterance, Speaker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,7 @@ LOUDEST = 0.95  # resampling may overshoot; a peak above this is turned down to 
 _RECIPE = 1  # raise it when the same plan would give another sound
 
 
-def fingerprint(utterance: Utterance, *, rate_hz: int) -> str:
+def fingerprint(utterance: PlannedUtterance, *, rate_hz: int) -> str:
     """Name the sound of an utterance by all it depends on, and nothing else: equal names, equal sound."""
     who = utterance.speaker
     made_of = {
@@ -49,7 +49,7 @@ def fingerprint(utterance: Utterance, *, rate_hz: int) -> str:
     return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def synthesize(utterance: Utterance, *, rate_hz: int) -> Audio:
+def synthesize(utterance: PlannedUtterance, *, rate_hz: int) -> Audio:
     """Make the sound of one utterance at ``rate_hz``."""
     ids = symbol_ids(utterance.phonemes)
     inputs = {

@@ -14,6 +14,7 @@ from personare.core.findings import Estimate
 from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
+from personare.core.text import number_text
 from personare.core.weights import file_sha256
 from personare.metrics.privacy.eer import rocch_eer, rocch_eer_estimate
 from personare.pipeline.jobs.training_files import CARD, LOG, SETTINGS, write_log, write_settings
@@ -120,7 +121,6 @@ def _card(
     settings, model = run.task.settings, result.exported.model
     before = " from the published weights of 'ecapa' (VoxCeleb)" if settings.init == "ecapa" else ""
     hours = run.task.batches.utterances.duration_s / 3600
-    low, high = 100 * result.eer.low, 100 * result.eer.high
     return f"""# {settings.arch}, trained{before}
 
 - File: {model.name}, SHA-256 {file_sha256(model)}
@@ -128,8 +128,8 @@ def _card(
   {len(result.failures)} recordings could not be read
 - Sources: {", ".join(sources) or "not named by the corpus; write them here with their licences"}
 - Speech anonymized by: {system or "nothing (original speech)"}
-- EER on {len(run.task.held_out.speakers)} held-out speakers: {100 * result.eer.value:.2f} % [{low:.2f}, {high:.2f}],
-  before the first step {100 * result.first_eer:.2f} %. They chose the best step: expect a little more on others.
+- EER on {len(run.task.held_out.speakers)} held-out speakers: {result.eer.text("%")},
+  before the first step {number_text(result.first_eer, "%")}. They chose the best step: expect a little more on others.
 - Graph and network differ by {result.exported.difference:.1e} (relative).
 - Seed {settings.seed}; every setting is in {SETTINGS}, every validation in {LOG}.
 

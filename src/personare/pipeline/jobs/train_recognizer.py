@@ -113,7 +113,6 @@ def _card(
 ) -> str:
     """Say what the recognizer is, whose speech it was trained on, how good it is, what it must not be used for."""
     train, held_out, shape = data.train, data.held_out, settings.shape
-    low, high = 100 * result.cer.low, 100 * result.cer.high
     return f"""# ctc, a recognizer of letters, width {shape.width}, {shape.blocks} blocks
 
 - File: {BEST}, SHA-256 {file_sha256(result.folder / BEST)}
@@ -121,7 +120,7 @@ def _card(
   {len(data.failures)} could not be used, {data.too_long} are longer than {settings.longest_s:g} s and were left out
 - Sources: {", ".join(sources) or "not named by the corpus; write them here with their licences"}
 - Character error rate on {len(set(held_out.speakers))} held-out speakers ({len(held_out.examples)} utterances):
-  {100 * result.cer.value:.1f} % [{low:.1f}, {high:.1f}]. They chose the best step: expect a little more on others.
+  {result.cer.text("%")}. They chose the best step: expect a little more on others.
 - No language model, hence letters and not words: compare it with another training of the same settings only.
 - Seed {settings.seed}; every setting is in {SETTINGS}, every validation in {LOG}.
 

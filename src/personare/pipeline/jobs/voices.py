@@ -21,7 +21,7 @@ from personare.core.errors import AudioError, ConfigError, OutputError
 from personare.core.files import atomic_path, write_text
 from personare.core.tables import Corpus
 from personare.core.weights import files_of, home
-from personare.corpora.voices.plan import Utterance, plan
+from personare.corpora.voices.plan import PlannedUtterance, plan
 from personare.corpora.voices.synthesizer import MODEL, fingerprint, synthesize
 from personare.engine import Engine, Result, Serial
 
@@ -45,7 +45,7 @@ class Wanted:
         if not low <= self.rate_hz <= high:
             raise ConfigError(f"rate must be {low} to {high} Hz, not {self.rate_hz}")
 
-    def plan(self) -> list[Utterance]:
+    def plan(self) -> list[PlannedUtterance]:
         """Plan every utterance."""
         return plan(self.speakers, self.utterances, seed=self.seed)
 
@@ -84,20 +84,20 @@ class VoiceWork:
     target: Path
     rate_hz: int
 
-    def place_of(self, item: Utterance) -> Path:
+    def place_of(self, item: PlannedUtterance) -> Path:
         """Where an utterance goes."""
         return self.target / item.speaker.name / f"{item.name}.flac"
 
-    def stored(self, item: Utterance) -> Path:
+    def stored(self, item: PlannedUtterance) -> Path:
         """Where the cache keeps it."""
         name = fingerprint(item, rate_hz=self.rate_hz)
         return home() / "voices" / name[:2] / f"{name}.flac"
 
-    def is_ready(self, item: Utterance) -> bool:
+    def is_ready(self, item: PlannedUtterance) -> bool:
         """Whether it is in its place or in the cache, so that nothing has to be spoken."""
         return _is_sound(self.place_of(item), self.rate_hz) or _is_sound(self.stored(item), self.rate_hz)
 
-    def __call__(self, item: Utterance) -> Made:
+    def __call__(self, item: PlannedUtterance) -> Made:
         """Do it."""
         place, stored, began = self.place_of(item), self.stored(item), time.perf_counter()
         if _is_sound(place, self.rate_hz):
@@ -118,7 +118,7 @@ def _is_sound(path: Path, rate_hz: int) -> bool:
         return False
 
 
-def prepare(target: Path, wanted: Wanted, items: list[Utterance]) -> None:
+def prepare(target: Path, wanted: Wanted, items: list[PlannedUtterance]) -> None:
     """Check the target and write down what is made there; an earlier run must have wanted the same."""
     card_file = target / CARD
     if target.exists() and not target.is_dir():
@@ -142,7 +142,7 @@ def make_voices(
     wanted: Wanted,
     *,
     engine: Engine,
-    watch: Callable[[Result[Utterance, Made]], None] = lambda _: None,
+    watch: Callable[[Result[PlannedUtterance, Made]], None] = lambda _: None,
 ) -> Summary:
     """Make the wanted corpus in ``target``: one folder per speaker and ``manifest.parquet``.
 
@@ -159,7 +159,7 @@ def make_voices(
     missing = [item for item in items if item.name not in ready]
     if missing:
         files_of(MODEL)  # a missing model is one line before the work, not a failure per utterance
-    results: list[Result[Utterance, Made]] = []
+    results: list[Result[PlannedUtterance, Made]] = []
     for where, part in ((Serial(), there), (engine, missing)):
         for result in where.map(work, part, ordered=False) if part else ():
             results.append(result)
@@ -168,7 +168,7 @@ def make_voices(
     return _summary(results, wall_s=time.perf_counter() - began)
 
 
-def _write_tables(work: VoiceWork, results: list[Result[Utterance, Made]]) -> None:
+def _write_tables(work: VoiceWork, results: list[Result[PlannedUtterance, Made]]) -> None:
     """List what was made, and what failed, in the order of the plan."""
     rows = [
         {
@@ -193,11 +193,11 @@ def _write_tables(work: VoiceWork, results: list[Result[Utterance, Made]]) -> No
         (work.target / FAILURES).unlink(missing_ok=True)
 
 
-def _failures(results: list[Result[Utterance, Made]]) -> tuple[tuple[str, str], ...]:
+def _failures(results: list[Result[PlannedUtterance, Made]]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((r.item.name, r.error or "") for r in results if not r.ok))
 
 
-def _summary(results: list[Result[Utterance, Made]], *, wall_s: float) -> Summary:
+def _summary(results: list[Result[PlannedUtterance, Made]], *, wall_s: float) -> Summary:
     made = [r.value for r in results if r.value is not None]
     new = [m for m in made if m.work_s > 0]
     failures = _failures(results)

@@ -109,6 +109,11 @@ class Measure(Protocol):
         ...
 
     @classmethod
+    def metrics_in(cls, study: Study) -> tuple[str, ...]:
+        """Give every metric it can give in a study."""
+        ...
+
+    @classmethod
     def plan(cls, question: Question) -> Iterator[Measure]:
         """List every measurement that a study asks for; none where the attack cannot be measured so."""
         ...
@@ -136,6 +141,7 @@ class Measure(Protocol):
 class MeasureDefaults:
     """What most measures have in common: no groups, no swap, no calibration, no problems of their own."""
 
+    metrics: ClassVar[tuple[str, ...]]
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     cost: ClassVar[float] = 1.0
 
@@ -158,6 +164,12 @@ class MeasureDefaults:
     def calibrates(self) -> bool:
         """No."""
         return False
+
+    @classmethod
+    def metrics_in(cls, study: Study) -> tuple[str, ...]:
+        """The same in every study."""
+        del study
+        return cls.metrics
 
     @classmethod
     def problems(cls, study: Study, metrics: tuple[str, ...], attackers: list[ResolvedAttacker]) -> Iterator[str]:
@@ -187,7 +199,7 @@ def measure_classes(metrics: tuple[str, ...] = ()) -> list[type[Measure]]:
 
 def requested_metrics(study: Study) -> list[str]:
     """List every metric of a study: those named, and all that a listener gives where none of its metrics is named."""
-    requested = dict.fromkeys(expand_metrics(study.metrics))
+    requested = dict.fromkeys(expand_metrics(study.metrics, observed=observed_metrics(study)))
     named = set(requested)
     for gives in listener_metrics(study):
         if not named & set(gives):
@@ -202,8 +214,15 @@ def listener_metrics(study: Study) -> list[tuple[str, ...]]:
     return [gives_of(choice) for choice in study.listener_choices.values()]
 
 
-def expand_metrics(names: tuple[str, ...]) -> list[str]:
+def observed_metrics(study: Study) -> tuple[str, ...]:
+    """Give what all listeners of a study give, those of one's own too."""
+    return tuple(dict.fromkeys(metric for gives in listener_metrics(study) for metric in gives))
+
+
+def expand_metrics(names: tuple[str, ...], *, observed: tuple[str, ...] = ()) -> list[str]:
     """Spell out groups and measures of one's own; an unknown metric is an error with a suggestion.
+
+    ``observed`` are metrics of listeners of one's own, which no family knows by itself.
 
     >>> expand_metrics(("eer", "zebra"))
     ['eer', 'd_ece', 'log10_l']
@@ -215,6 +234,7 @@ def expand_metrics(names: tuple[str, ...]) -> list[str]:
             raise ConfigError(f"metrics: '{twice[0]}' is there already; call that of '{measure.name}' something else")
         groups |= {metric: (metric,) for metric in measure.metrics} | dict(measure.groups)
     groups |= {name: cast("type[Measure]", MEASURES.load(name)).metrics for name in names if ":" in name}
+    groups |= {metric: (metric,) for metric in observed}
     expanded: dict[str, None] = {}
     for name in names:
         if name not in groups:

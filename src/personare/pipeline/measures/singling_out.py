@@ -168,7 +168,7 @@ class SinglingOutMeasure(MeasureDefaults):
             return f"{where}: the control has no number of people in common with the attack; choose sizes"
         inside, outside = (found.estimates[found.sizes.index(shared[-1])] for found in (attack, control))
         extra = risk_over_control(inside, outside)
-        shares = f"{inside.value:.1%} in the data, {outside.value:.1%} [{outside.low:.1%}, {outside.high:.1%}] outside"
+        shares = f"{inside.text('%')} in the data, {outside.text('%')} outside"
         verdict = "the data add risk" if extra.low > 0 else "the data add no risk that this attack shows"
         return f"{where}, N = {shared[-1]}: isolated {shares} (control): {verdict}"
 

@@ -17,11 +17,12 @@ from personare.core.observations import FROM_ORIGINAL, SummaryContext
 from personare.core.protocols import Listener
 from personare.core.seeding import Key
 from personare.listeners import LISTENERS, listener_class
+from personare.listeners.attributes import KINDS
 from personare.listeners.pitch import PitchTracker
 from personare.listeners.words import TEXT
 from personare.pipeline.jobs.guess_attributes import labels_of
 from personare.pipeline.measured import Measured
-from personare.pipeline.measures import MeasureDefaults, Needs, Question
+from personare.pipeline.measures import MeasureDefaults, Needs, Question, observed_metrics
 from personare.pipeline.roles import TRAIN, TRIAL
 from personare.pipeline.stages.listen import ListenJob, read_observations
 from personare.pipeline.stages.train import TrainJob
@@ -57,19 +58,16 @@ class Utility(MeasureDefaults):
     needs: ClassVar[Needs] = "listener"
 
     @classmethod
+    def metrics_in(cls, study: Study) -> tuple[str, ...]:
+        """What the listeners of the table give, and those of one's own that the study names."""
+        return tuple(dict.fromkeys((*cls.metrics, *observed_metrics(study))))
+
+    @classmethod
     def plan(cls, question: Question) -> Iterator[Utility]:
         """One measurement for each listener."""
         by = question.study.by
         values = labels_of(question.corpus.of(TRIAL), by) if by else {}
         yield cls(question.metrics, by or "", values)
-
-    @classmethod
-    def corpus_problems(cls, study: Study, metrics: tuple[str, ...], corpus: StudyCorpus) -> Iterator[str]:
-        """A column to break down by must be there."""
-        del metrics
-        if study.by is not None and study.by not in corpus.frame.columns:
-            hint = "; --guess fills gender and age_group by machine" if study.by in ("gender", "age_group") else ""
-            yield f"the corpus has no column '{study.by}'; {did_you_mean(study.by, corpus.frame.columns)}{hint}"
 
     def run(self, inputs: UtilityInputs, /, *, rng: np.random.Generator) -> Measured:
         """Summarize the rows: the anonymized side, and what the study asks for."""
@@ -217,7 +215,10 @@ def _setting_problems(study: Study, gives: dict[str, tuple[str, ...]]) -> Iterat
 
 
 def listener_corpus_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]:
-    """A recognizer that the study trains needs speech with text, of enough people to hold some out."""
+    """A column to break down by must be there; a recognizer needs speech with text, of enough people, to be trained."""
+    if study.by is not None and study.by not in corpus.frame.columns:
+        hint = "; --guess fills gender and age_group by machine" if study.by in KINDS else ""
+        yield f"the corpus has no column '{study.by}'; {did_you_mean(study.by, corpus.frame.columns)}{hint}"
     people = corpus.of(TRAIN)["speaker"].n_unique()
     for listener in _known(study):
         if not listener.trained_by_study:

@@ -24,11 +24,11 @@ class VectorSource:
     """Vectors of a job, and how that speech was anonymized: (system, token of the draw)."""
 
     job: EmbedJob | GenerateJob
-    disguise: tuple[SystemIdentity, str] | None = None
+    anonymization: tuple[SystemIdentity, str] | None = None
 
     def file(self, store: Store) -> VectorFile:
         """Where the vectors lie."""
-        return VectorFile(store.place(self.job.stage) / VECTORS, self.disguise)
+        return VectorFile(store.place(self.job.stage) / VECTORS, self.anonymization)
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,21 +71,26 @@ def fewest_utterances(findings: Sequence[Finding]) -> list[Finding]:
     return [f for f in findings if utterances(f) == fewest]
 
 
-def strongest(findings: Sequence[Finding]) -> Finding | None:
+def strongest(findings: Sequence[Finding], *, every: Iterable[Finding] = ()) -> Finding | None:
     """Give the best result of any attacker among those with the largest gallery, by one metric; None of nothing.
 
-    Equal results are decided by the end of the interval that is safer for the attacker, then by fewer utterances.
-    Unknown values are never chosen before a number.
+    Equal results are decided by the EER of the same attack, where ``every`` finding of the run has one, then by the end
+    of the interval that is worse for the attacker, then by fewer utterances. Unknown values never win over a number.
     """
     known = [f for f in largest_gallery(findings) if not math.isnan(f.estimate.value)]
-    return max(known, key=_strength, default=None)
+    rates = {_attack(f): f.estimate.value for f in overall(every, "eer")}
+    return max(known, key=lambda f: _strength(f, rates.get(_attack(f), math.inf)), default=None)
 
 
-def _strength(finding: Finding) -> tuple[float, float, int]:
+def _attack(finding: Finding) -> tuple[str, ...]:
+    return tuple(condition(name)(finding) for name in ("corpus", "anonymizer", "attacker", "L"))
+
+
+def _strength(finding: Finding, error_rate: float) -> tuple[float, float, float, int]:
     e = finding.estimate
-    if finding.metric.better == "lower":  # lower is more privacy: the attacker wants it high
-        return e.value, -math.inf if math.isnan(e.low) else e.low, -utterances(finding)
-    return -e.value, -math.inf if math.isnan(e.high) else -e.high, -utterances(finding)
+    sign = 1.0 if finding.metric.better == "lower" else -1.0  # lower is more privacy: the attacker wants it high
+    end = e.low if finding.metric.better == "lower" else e.high
+    return sign * e.value, -error_rate, -math.inf if math.isnan(end) else sign * end, -utterances(finding)
 
 
 class SeriesColours:

@@ -82,7 +82,7 @@ def _rows(criterion: Criterion, findings: Sequence[Finding]) -> list[list[str]]:
     """One row per method by the best metric that was measured; none where none was."""
     for name in criterion.metrics:
         same = [f for f in findings if f.metric.name == name]
-        best = [strongest(group) for group in groups(same, "corpus", "anonymizer").values()]
+        best = [strongest(group, every=findings) for group in groups(same, "corpus", "anonymizer").values()]
         rows = [_row(criterion.name, f, several=len(values(same, "corpus")) > 1) for f in best if f is not None]
         if rows:
             return rows

@@ -35,14 +35,21 @@ def environment_section(run: Run) -> Section:
 
 
 def description_of(run: Run, family: str, name: str) -> Mapping[str, str]:
-    """Give what the run says of a method, embedder, scorer or listener: description, paper, fingerprint and files."""
+    """Give what the run says of a method, embedder, scorer or listener: description, paper, fingerprint, training."""
     family_entries = run.environment.get(family)
     entries = family_entries if isinstance(family_entries, Mapping) else {}
     entry = entries.get(name) or entries.get(name.partition(":")[0])  # a file of one's own is known by its kind
     known = entry if isinstance(entry, Mapping) else {}
-    texts = {key: str(known.get(key) or "") for key in ("description", "paper", "fingerprint")}
+    texts = {key: str(known.get(key) or "") for key in ("description", "paper", "fingerprint", "trained_on")}
     files = [f"{file} {str(sha)[:16]}…" for file, sha in (known.get("files") or {}).items()]
     return texts | {"fingerprint": ", ".join(part for part in (texts["fingerprint"], *files) if part)}
+
+
+def parameters_of(run: Run, label: str) -> Mapping[str, Any]:
+    """Give the parameters by which speech that was given had been anonymized, as far as the run knows them."""
+    entry = (run.environment.get("methods") or {}).get(label) or {}
+    known = entry.get("parameters") if isinstance(entry, Mapping) else None
+    return known if isinstance(known, Mapping) else {}
 
 
 def _model(model: Any) -> str:

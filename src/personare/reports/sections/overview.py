@@ -44,7 +44,7 @@ def overview_section(run: Run) -> Section:
     several = len(values(every, "corpus")) > 1
     rows = []
     for (corpus, method), group in groups(every, "corpus", "anonymizer").items():
-        cells = [_cell([f for f in group if f.metric.name == name]) for name in columns]
+        cells = [_cell([f for f in group if f.metric.name == name], group) for name in columns]
         if any(cell != "-" for cell in cells):
             rows.append([f"{method_label(method)}{f' on {corpus}' if several else ''}", *cells])
     table = ReportTable(
@@ -58,10 +58,10 @@ def overview_section(run: Run) -> Section:
     return Section("overview", TITLE, [table, BulletList([r for r in remarks if r], soft=True)])
 
 
-def _cell(findings: Sequence[Finding]) -> str:
+def _cell(findings: Sequence[Finding], every: Sequence[Finding]) -> str:
     """Write the strongest attacker's result and who it was, or the first listener's."""
     attacks = [f for f in findings if "attacker" in f.conditions]
-    best = strongest(attacks) if attacks else next(iter(fewest_utterances(findings)), None)
+    best = strongest(attacks, every=every) if attacks else next(iter(fewest_utterances(findings)), None)
     if best is None:
         return "-"
     c = best.conditions

@@ -8,7 +8,7 @@ from typing import Any
 
 from personare.reports.blocks import Block, Notice, Paragraph, ReportTable, Section
 from personare.reports.run import ORIGINAL, Run
-from personare.reports.sections.environment import description_of
+from personare.reports.sections.environment import description_of, parameters_of
 from personare.reports.verdicts import KNOWS
 
 TITLE = "What was compared"
@@ -18,6 +18,7 @@ SPLITS = {
     "sets": "sets A and B of the legal paper",
     "lists": "enrolment and trial lists of the corpus",
 }
+ENROLS_ORIGINALS = (ORIGINAL, "ignorant")
 # study keys as they are and as they were called, by what the page calls them
 SIZES = {
     "L": ("utterances_per_trial", "conversations"),
@@ -65,9 +66,10 @@ def _methods(run: Run) -> ReportTable:
             rows.append([label, "nothing is hidden: the row to compare with", "-", "-"])
             continue
         name = str(c.get("method") or c.get("generator") or label)
-        settings = [f"{key} = {_setting(value)}" for key, value in c.items() if key not in ("method", "given")]
-        settings += ["speech anonymized before"] if "given" in c else []
         described = description_of(run, "methods", label)
+        given = {"speech": "anonymized before", **parameters_of(run, label)} if "given" in c else {}
+        named = {**{key: value for key, value in c.items() if key not in ("method", "given")}, **given}
+        settings = [f"{key} = {_setting(value)}" for key, value in named.items()]
         text = ": ".join(part for part in (name, described["description"]) if part)
         rows.append([label, text, ", ".join(settings) or "as shipped", described["paper"] or "-"])
     return ReportTable("methods", "Anonymizers", ["method", "what it does", "settings", "paper"], rows)
@@ -81,7 +83,7 @@ def _attackers(run: Run) -> ReportTable:
         scorer = next((str(k["scorer"]) for k in same if k.get("scorer")), str(c.get("scorer") or "-"))
         embedder = _setting(c.get("embedder", "-"))
         more = [f"learns from {c['learns_from']}"] if c.get("learns_from") else []
-        draws = int(c.get("enroll_draws") or c.get("disguises") or 1)
+        draws = int(c.get("enroll_draws") or c.get("disguises") or 1) if level not in ENROLS_ORIGINALS else 1
         more += [f"{draws} draws of each enrolled utterance"] if draws > 1 else []
         more += [f"scores normalized by {c['as_norm']} cohort speakers"] if c.get("as_norm") else []
         described = [description_of(run, "embedders", embedder), description_of(run, "scorers", scorer)]
@@ -97,10 +99,9 @@ def _listeners(run: Run) -> ReportTable:
     choices = chosen.items() if isinstance(chosen, Mapping) else [(name, {"listener": name}) for name in chosen]
     rows = []
     for label, c in choices:
-        trained = c.get("trained_on", ORIGINAL) if str(c["listener"]).startswith("ctc") else "-"
         described = description_of(run, "listeners", str(label))
         text = ": ".join(part for part in (_setting(c["listener"]), described["description"]) if part)
-        rows.append([_setting(label), text, str(trained), described["paper"] or "-"])
+        rows.append([_setting(label), text, described["trained_on"] or "-", described["paper"] or "-"])
     head = ["listener", "what it does", "trained on", "paper"]
     return ReportTable("listeners", "Listeners", head, rows)
 

@@ -42,8 +42,9 @@ def verdict_section(run: Run) -> Section:
         table = ReportTable("attackers-table", "Every attacker", head, rows, range(first, len(head) - 1))
         blocks += [table, Paragraph(READING, soft=True)]
     blocks.append(Paragraph("The worst of it, as the attacker would say it:"))
-    worst = [f for group in _by_metric(protected(risks)) if (f := strongest(group)) is not None]
-    original = [f for group in _by_metric(f for f in risks if is_original(f)) if (f := strongest(group)) is not None]
+    worst = [f for group in _by_metric(protected(risks)) if (f := strongest(group, every=every)) is not None]
+    unprotected = _by_metric(f for f in risks if is_original(f))
+    original = [f for group in unprotected if (f := strongest(group, every=every)) is not None]
     shown = [*worst, *original[:1]]
     others = [f for group in _by_metric(protected(risks), "attacker") for f in largest_gallery(group)]
     rest = [f for f in others if all(f is not one for one in shown)]

@@ -1,0 +1,109 @@
+"""The built wheel in an empty environment without extras: the first commands a user types work from there."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pipeline.tiny import write_corpus, write_ear
+from wheel_environment import Installed, installed
+
+LAZY = ("torch", "onnxruntime", "polars", "matplotlib", "scipy", "soundfile")
+EXTRAS = ("torch", "onnx", "jiwer", "faster_whisper", "pesq", "pystoi", "pyworld", "ray", "starlette")
+# each is a program of its own, run in the empty environment
+PROGRAMS = {
+    "import loads nothing heavy": f"import sys, personare; sys.exit([m for m in {LAZY} if m in sys.modules] or 0)",
+    "no extra came along": f"import sys, importlib.util as u; sys.exit([m for m in {EXTRAS} if u.find_spec(m)] or 0)",
+    "typed": "import importlib.resources as r, sys; sys.exit(not (r.files('personare') / 'py.typed').is_file())",
+    "settings are inside": (
+        "from personare.training.embedder.settings import shipped; shipped('ecapa'); shipped('xvector')\n"
+        "from personare.training.recognizer.settings import recognizer_settings; recognizer_settings()"
+    ),
+    "the neural voice is inside": (
+        "from personare.anonymizers.neural.xvector.weights import open_weights; open_weights()"
+    ),
+    "a sound is hidden from Python": (
+        "import numpy as np, personare as pn\n"
+        "sound = pn.anonymize((0.1 * np.sin(np.arange(16_000) / 20), 16_000), key='secret')\n"
+        "assert sound.rate_hz == 16_000 and np.isfinite(sound.samples).all() and len(sound.samples) == 16_000"
+    ),
+    "scores are measured from Python": (
+        "import personare as pn; assert pn.metrics.eer([2.0, 3.0, 4.0], [1.0, 0.0, -1.0], rng=1).value == 0"
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def wheel(pytestconfig: pytest.Config) -> Installed:
+    """The environment, kept in pytest's cache."""
+    assert pytestconfig.cache is not None
+    return installed(pytestconfig.cache.mkdir("wheel"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny corpus, and an embedder that needs no model."""
+    folder = tmp_path_factory.mktemp("first-steps")
+    write_corpus(folder / "corpus", speakers=4, utterances=4, train=0)
+    write_ear(folder / "embedder.onnx")
+    return folder
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_programs_run_in_it(wheel: Installed, tmp_path: Path, program: str) -> None:
+    done = wheel.run("python", "-c", program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_signal_method_loads_neither_networks_nor_figures(wheel: Installed, folder: Path) -> None:
+    program = (
+        "import sys; sys.argv[1:] = ['anonymize', 'corpus', 'light', '--method', 'mcadams']\n"
+        "from personare.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as ended: code = ended.code\n"
+        "sys.exit(code or [m for m in ('onnxruntime', 'matplotlib', 'torch') if m in sys.modules] or 0)"
+    )
+    done = wheel.run("python", "-c", program, cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_says_its_version_and_helps(wheel: Installed, tmp_path: Path) -> None:
+    program = "from importlib import metadata; print('personare', metadata.version('personare'))"
+    installed_as = wheel.run("python", "-c", program, cwd=tmp_path).stdout
+    assert wheel.run("personare", "--version", cwd=tmp_path).stdout == installed_as != ""
+    done = wheel.run("personare", "--help", cwd=tmp_path)
+    assert done.returncode == 0 and all(word in done.stdout for word in ("anonymize", "evaluate", "report"))
+
+
+def test_anonymize_evaluate_and_report(wheel: Installed, folder: Path) -> None:
+    done = wheel.run("personare", "anonymize", "corpus", "anonymous", "--method", "mcadams", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert len(list((folder / "anonymous").rglob("*.flac"))) == 16
+    words = ("--embedder", "trained:embedder.onnx", "--lengths", "1", "--out", "run")
+    done = wheel.run("personare", "evaluate", "corpus", "anonymous", *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "EER" in done.stdout
+    assert json.loads((folder / "run" / "findings.json").read_text(encoding="utf-8"))
+    done = wheel.run("personare", "report", "run", "--out", "page", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    page = next((folder / "page").glob("*.html")).read_text(encoding="utf-8")
+    assert "<svg" in page, "figures are drawn"
+
+
+def test_what_needs_an_extra_says_so_in_one_line(wheel: Installed, folder: Path) -> None:
+    done = wheel.run("personare", "train", "embedder", "--corpus", "corpus", "--out", "model", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "personare: personare train needs the extra 'neural'; install it with: pip install 'personare[neural]'\n"
+    )
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Installed, pytestconfig: pytest.Config) -> None:
+    assert wheel.commands.is_dir() and pytestconfig.cache is not None
+    (built,) = (pytestconfig.cache.mkdir("wheel") / "wheel").glob("*.whl")
+    names = zipfile.ZipFile(built).namelist()
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"personare"}
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
