@@ -6,13 +6,20 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 import yaml
+from numpy.typing import NDArray
 
 import personare as pn
+from personare.attackers.attack import Attack
 from personare.core.embedding_files import read_embeddings, write_embeddings
 from personare.core.tables import Corpus
+from personare.pipeline.attack_inputs import PlayedAttack
+from personare.pipeline.measures import rng_of
+from personare.pipeline.measures.detection import Detection
+from personare.pipeline.measures.linkability import LinkabilityMeasure
 from personare.pipeline.resolve import key_of
 from personare.pipeline.study import Study
 from pipeline.blends import Answer, Question, answers, answers_in, command, write_blends
@@ -22,6 +29,7 @@ SEED = 1
 LENGTHS = (1, 3)
 ALPHA = [0.7, 0.9]
 LEVELS = ("original", "ignorant", "lazy-informed", "informed")
+PARTS = ("enrolment", "trial")
 
 
 class Speech:
@@ -154,6 +162,50 @@ def test_embed_and_link_give_it(speech: Speech, evaluated: dict[Question, Answer
     assert linked(anonymized, enrolment) == linkability_of("ignorant", evaluated)
 
 
+def test_embed_and_the_metrics_of_the_library_give_it(speech: Speech, evaluated: dict[Question, Answer]) -> None:
+    """Vectors in, numbers out: means of directions, cosines and trials within a gender made here, by plain numpy."""
+    corpus = pn.read_corpus(speech.corpus)
+    enrolment, trial = (pn.embed(corpus, embedder=speech.embedder, part=part)[0].sorted() for part in PARTS)
+    gender = dict(corpus.frame.select("speaker", "gender").iter_rows())
+    names = sorted(set(enrolment.speakers))
+    people = np.stack([_directions(enrolment.of_speakers({name}).vectors).mean(axis=0) for name in names])
+    for length in LENGTHS:
+        tests = PlayedAttack(Attack(enrolment, trial), SEED).tests(length)
+        scores = _directions(tests.vectors) @ _directions(people).T
+        same = np.array(tests.speakers)[:, None] == np.array(names)[None, :]
+        allowed = np.array([[gender[a] == gender[b] for b in names] for a in tests.speakers])
+        owner = np.broadcast_to(np.array(tests.speakers)[:, None], same.shape)
+        detection = Detection(("eer",), length)
+        found = pn.metrics.eer(
+            scores[same],
+            scores[allowed & ~same],
+            target_speakers=owner[same],
+            nontarget_speakers=owner[allowed & ~same],
+            rng=rng_of(detection, SEED),
+        )
+        assert _numbers(found) == _without_chance(evaluated["eer", "none", "original", "cosine", length, None, None])
+        link = LinkabilityMeasure(length=length)
+        sides = (tests.vectors, tests.speakers, enrolment.vectors, enrolment.speakers)
+        linked = pn.metrics.linkability(*sides, N=len(names), rng=rng_of(link, SEED))
+        question = ("linkability", "none", "original", "cosine", length, len(names), None)
+        assert _numbers(linked.estimate) == _without_chance(evaluated[question])
+        assert linked.chance == (evaluated[question][3],)
+
+
+def _directions(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    wide = vectors.astype(np.float64)
+    unit: NDArray[np.float64] = wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    return unit
+
+
+def _numbers(estimate: pn.Estimate) -> tuple[float, float, float, int]:
+    return estimate.value, estimate.low, estimate.high, estimate.n
+
+
+def _without_chance(answer: Answer) -> tuple[float, float, float, int]:
+    return (*answer[:3], answer[4])
+
+
 def test_anonymize_embed_and_link_are_a_lazy_informed_attacker(speech: Speech) -> None:
     """Enrolment anonymized by hand under the attacker's key, once, is what the attacker does."""
     words = ["--knowledge", "lazy-informed", "--enroll-draws", 1, "--out", speech.folder / "lazy"]
@@ -177,3 +229,36 @@ def test_a_corpus_without_parts_is_split_alike_by_every_command(speech: Speech, 
     command("study", "run", study, "--out", tmp_path / "studied")
     found = answers_in(tmp_path / "evaluated")
     assert found == answers_in(tmp_path / "studied") and {q[2] for q in found} == set(LEVELS[:3])
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.models
+def test_real_speech_has_one_number_too(shared_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve people of the shared corpus, a published embedder; evaluate, attack, a study, Python, embed and link."""
+    monkeypatch.chdir(tmp_path)
+    frame = Corpus.load(shared_folder / "corpus" / "manifest.tsv").frame.filter(pl.col("part") == "eval").drop("part")
+    people = frame["speaker"].unique(maintain_order=True).to_list()[:12]
+    frame = frame.filter(pl.col("speaker").is_in(people)).group_by("speaker", maintain_order=True).head(9)
+    place = pl.int_range(pl.len()).over("speaker")
+    parted = frame.with_columns(pl.when(place < 3).then(pl.lit("enrolment")).otherwise(pl.lit("trial")).alias("part"))
+    Corpus(parted).save(tmp_path / "corpus" / "manifest.parquet")
+    command("anonymize", "corpus", "anonymized", "--set", f"alpha={ALPHA}", "--names", "keep", "--jobs", 2)
+    both = ["corpus", "anonymized", "--embedder", "ge2e"]
+    command("evaluate", *both, "--out", "evaluated", "--jobs", 2)
+    expected = answers_in(tmp_path / "evaluated")
+    command("attack", *both, "--out", "attacked")
+    choices = {
+        "title": "the same",
+        "corpora": {"recordings": {"path": "corpus"}},
+        "anonymizers": {"original": {}, "hidden": {"given": "anonymized"}},
+        "attackers": {f"attacker {i}": {"knowledge": k, "embedder": "ge2e"} for i, k in enumerate(LEVELS[:3])},
+        "utterances_per_trial": [1, 3],
+    }
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(choices), encoding="utf-8")
+    command("study", "run", "study.yaml", "--out", "studied")
+    assert answers_in(tmp_path / "attacked") == expected == answers_in(tmp_path / "studied")
+    assert answers(pn.evaluate("corpus", "anonymized", embedder="ge2e")) == expected
+    for part in PARTS:
+        command("embed", "corpus", f"{part}.npz", "--part", part, "--embedder", "ge2e")
+    assert linked(tmp_path / "trial.npz", tmp_path / "enrolment.npz") == linkability_of("original", expected)
