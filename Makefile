@@ -26,7 +26,7 @@ $(VENV)/.base: $(VENV)/.ready pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.base
 	@echo "installing what the tests need"
-	@$(PIP) install --editable '.[asr,neural,pitch,quality]' --group dev
+	@$(PIP) install --editable '.[asr,media,neural,pdf,pitch,quality,web]' --group dev
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.ready pyproject.toml
@@ -34,7 +34,7 @@ $(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.base   ## voices -> anonymize -> evaluate on about 20 speakers, ends with a table and a report
-	@$(BIN)/personare models fetch ecapa kokoro
+	@$(BIN)/personare models fetch ecapa kokoro moonshine dnsmos swift-f0 ge2e
 	@$(BIN)/personare demo personare-demo --jobs $(JOBS)
 
 check: $(VENV)/.dev   ## lint, format, types, import rules
@@ -51,7 +51,11 @@ test: check           ## everything that must pass: lint, types, import rules, a
 wheel: $(VENV)/.dev   ## the built wheel in an empty environment without extras: the first commands run from there (part of test)
 	@$(BIN)/python -m pytest -n 0 tests/packaging
 
-slow: $(VENV)/.dev    ## the long tests on real speech
+$(VENV)/.ray: $(VENV)/.dev
+	@$(PIP) install --editable '.[ray]'
+	@touch $@
+
+slow: $(VENV)/.ray    ## the long tests: real speech, crashes, power cuts, a Ray cluster, damaged files; prints their counts
 	@$(BIN)/personare models fetch
 	@$(BIN)/python -m pytest -m slow
 

@@ -1,12 +1,13 @@
 """The ablation of table 2 of turavecino2025usc in small: without speaker reversal, with it, and with the Laplace block.
 
-    python benchmarks/codec_ablation.py SPEECH --start RUN --out FOLDER [--steps N] [--words N] [--speakers N]
-                                        [--utterances M] [--jobs N]
+    python benchmarks/codec_ablation.py [CORPUS] --start RUN --out FOLDER [--steps N] [--words N] [--speakers N]
+                                        [--utterances M] [--jobs J]
 
-Three short trainings of equal budget from the same earlier training (its last network, a fresh optimizer): ``plain``,
-``reversal`` and ``reversal + LDP``. SPEECH is the packed speech of that training (RUN/speech). Interrupted? Run it
-again: each goes on. Then C0 of each is measured as in benchmarks/codec.py. Read the direction, not the level: a few
-hundred steps are far from the paper's million.
+Three short trainings of equal budget from the same earlier training (its last network, a fresh optimizer, its speech):
+``plain``, ``reversal`` and ``reversal-ldp``. RUN is a folder of ``personare train usc --config small``. Then C0 of each
+is attacked and listened to by the studies of benchmarks/codec.py. Interrupted? Run it again: each goes on. Read the
+direction, not the level: a few hundred steps are far from the paper's million. The Laplace block estimates its clipping
+over the first 100 batches and adds noise only after them.
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core each, before numpy wak
 import argparse
 import importlib.util
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from personare.codecs.usc.codec import Usc
-from personare.codecs.usc.training_run import TrainingRun, export_small, mixed_voices
+import personare as pn
+from personare.codecs.usc.training_run import SETTINGS, STORE, TrainingRun, export_small, mixed_voices
 from personare.core.config import from_mapping
 from personare.core.seeding import Key, rng_for
+from personare.training.checkpoints import LAST
 from personare.training.usc.small_task import SmallSettings
 from personare.training.usc.speech_store import open_store
 
 EPSILON = 30.0  # with 8 dimensions the paper's 15 drowns every coordinate
+VOICES, SPEAKERS_PER_VOICE = 8, 4
 
 
 def variants(settings: SmallSettings, steps: int) -> dict[str, SmallSettings]:
@@ -42,21 +44,21 @@ def variants(settings: SmallSettings, steps: int) -> dict[str, SmallSettings]:
     return {
         "plain": plain,
         "reversal": replace(plain, weights=weights),
-        "reversal + LDP": replace(plain, weights=weights, epsilon=EPSILON),
+        "reversal-ldp": replace(plain, weights=weights, epsilon=EPSILON),
     }
 
 
-def trained(settings: SmallSettings, speech: Path, start: Path, folder: Path) -> Usc:
-    """Train one variant (or go on with it) and export it."""
-    store = open_store(speech)
+def trained(settings: SmallSettings, start: Path, folder: Path) -> Path:
+    """Train one variant (or go on with it) and export it; gives the folder of the codec."""
+    store, out = open_store(start / STORE), folder / "codec"
     run = TrainingRun(settings, folder, start=start)
-    for row in run.train(store, resume=(folder / "last.pt").exists()):
+    for row in run.train(store, resume=(folder / LAST).exists()):
         if row.held_out is not None:
             print(f"{folder.name}: step {row.step}, held-out mel distance C0 + all {row.held_out:.3f}", flush=True)
-    voices = mixed_voices(store, 8, rng=rng_for(Key.from_seed("codec voices"), "mixed"))
-    out = folder / "codec"
-    export_small(folder / "last.pt", out, front=settings.shape.front, voices=voices, card={"what": folder.name})
-    return Usc(weights=str(out), voice=sorted(voices)[0])
+    count = max(1, min(VOICES, len({u.speaker for u in store.utterances}) // SPEAKERS_PER_VOICE))
+    voices = mixed_voices(store, count, rng=rng_for(Key.from_seed("codec voices"), "mixed"))
+    export_small(folder / LAST, out, front=settings.shape.front, voices=voices, card={"what": folder.name})
+    return out
 
 
 def _measurements() -> Any:
@@ -64,14 +66,16 @@ def _measurements() -> Any:
     spec = importlib.util.spec_from_file_location("codec_benchmark", Path(__file__).with_name("codec.py"))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
 
 
 def main() -> None:
     """Train the three variants and print their tables."""
+    bench = _measurements()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("speech", type=Path, nargs="?")
+    parser.add_argument("corpus", type=Path, nargs="?", default=bench.BESIDE)
     parser.add_argument("--start", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--steps", type=int, default=600)
@@ -80,20 +84,36 @@ def main() -> None:
     parser.add_argument("--utterances", type=int, default=4)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    if options.speech is None or options.start is None or options.out is None:
-        print("name SPEECH, --start and --out; nothing trained")
+    if options.start is None or options.out is None:
+        print("skipped: name --start (a training of the small codec) and --out; nothing trained")
         return
-    bench = _measurements()
-    plain = json.loads((options.start / "settings.json").read_text(encoding="utf-8"))
+    plain = json.loads((options.start / SETTINGS).read_text(encoding="utf-8"))
     settings = from_mapping(SmallSettings, plain, where=str(options.start))
+    systems = {}
     for name, variant in variants(settings, options.steps).items():
-        codec = trained(variant, options.speech, options.start, options.out / name.replace(" + ", "-").lower())
-        print(f"\n## {name}\n")
-        rows = bench.chosen(bench.BESIDE, speakers=86, utterances=options.words, only="librispeech")
-        bench.fidelity_table(codec, rows, bench.run(bench.Fidelity(codec, "moonshine"), rows, options.jobs))
-        rows = bench.chosen(bench.BESIDE, speakers=options.speakers, utterances=options.utterances)
-        vectors = np.stack(bench.run(bench.Privacy(codec), rows, options.jobs)).astype(np.float64)
-        bench.privacy_table(rows, vectors)
+        folder = trained(variant, options.start, options.out / name)
+        systems[name] = bench.CodecChoice(str(folder), "none").system(1)
+    if not options.corpus.is_dir():
+        print(f"skipped: no corpus of real speech at {options.corpus}; name one")
+        return
+    places = {name: options.out / name for name in ("words", "privacy")}
+    bench.chosen(options.corpus, places["words"], speakers=86, utterances=options.words, only="librispeech")
+    bench.chosen(options.corpus, places["privacy"], speakers=options.speakers, utterances=options.utterances)
+    studies = {
+        "words": bench.words_study(places["words"], systems, "moonshine"),
+        "privacy": bench.privacy_study(places["privacy"], systems),
+    }
+    results = {}
+    for name, study in studies.items():
+        run = options.out / f"{name}-run"
+        results[name] = pn.run_study(study, run, resume=run.exists(), jobs=options.jobs)
+    print("\n| C0 of | WER [95 %] | ESTOI [95 %] |\n|---|--:|--:|")
+    for name in systems:
+        print(
+            f"| {name} | {bench.text(results['words'], 'wer', name)} | {bench.text(results['words'], 'estoi', name)} |"
+        )
+    print()
+    bench.privacy_table(results["privacy"], list(systems))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Prints the findings of a run as one Markdown table: a row for each method and attacker, a column for each metric.
 
-    python benchmarks/recipe_table.py RUN [--metrics eer,cllr] [--by attacker|listener|-] [--sizes]
+    python benchmarks/recipe_table.py RUN [--metrics eer,cllr] [--by attacker|listener|-] [--sizes] [--chance]
 
 The tables of docs/reference/recipes come from it. --sizes gives every N a column (the largest N without); every L is a
-row of its own. Rates are in percent.
+row of its own. --chance adds what a guesser gets, as a row 'random'. Rates are in percent.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ SHORT = {
     "singling_out": "Singling Out %",
     "wer": "WER %",
     "cer": "CER %",
+    "pesq": "PESQ",
+    "visqol": "ViSQOL",
+    "sim": "SIM",
+    "ccc": "CCC",
+    "f0_spearman": "SCC",
     "rank_link_p50": "linkability p50",
     "rank_link_p1": "linkability p1",
     "rank_single_p50": "singling out p50",
@@ -44,13 +49,24 @@ def main() -> None:
     parser.add_argument("--metrics", default="")
     parser.add_argument("--by", default="attacker", choices=["attacker", "listener", "-"])
     parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--chance", action="store_true")
     given = parser.parse_args()
     if given.run is None:
         print("skipped: name a run folder, made by personare study run recipes/NAME.yaml")
         return
     frame = pl.read_parquet(given.run / "findings.parquet").filter(pl.col("gender").is_null())
     wanted = given.metrics.split(",") if given.metrics else frame["metric"].unique(maintain_order=True).to_list()
-    sys.stdout.write(table(frame.filter(pl.col("metric").is_in(wanted)), wanted, by=given.by, sizes=given.sizes))
+    frame = frame.filter(pl.col("metric").is_in(wanted))
+    if given.chance:
+        frame = pl.concat([frame, guesser(frame)])
+    sys.stdout.write(table(frame, wanted, by=given.by, sizes=given.sizes))
+
+
+def guesser(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give the findings of somebody who guesses: one row for each metric, N and L, without an interval."""
+    once = frame.filter(pl.col("chance").is_not_null()).unique(["metric", "N", "L"], maintain_order=True)
+    nothing = pl.lit(None, dtype=pl.Float64)
+    return once.with_columns(anonymizer=pl.lit("random"), value=pl.col("chance"), low=nothing, high=nothing)
 
 
 def table(frame: pl.DataFrame, metrics: list[str], *, by: str, sizes: bool) -> str:

@@ -42,7 +42,7 @@ def main(corpus: Path, recognizer: str, most: int) -> None:
     spent_s, sound_s = time.process_time() - start, sum(audio.duration_s for audio in batch)
     words = WhisperEnglish()
     errors = word_errors([words(text) for text in frame["text"]], [words(text) for text in texts])
-    estimate = wer_estimate(errors, speakers=frame["speaker"].to_list(), rng=np.random.default_rng(1))
+    estimate = wer_estimate(errors, speakers=frame["speaker"].to_list())
     counts = "/".join(str(int(n.sum())) for n in (errors.substitutions, errors.deletions, errors.insertions))
     print(f"{recognizer}: {len(batch)} utterances, {frame['speaker'].n_unique()} speakers, {sound_s / 3600:.2f} h")
     print(f"WER {estimate}, {int(errors.words.sum())} words, S/D/I {counts}; {sound_s / spent_s:.0f} x real time")

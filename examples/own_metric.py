@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from personare.attackers.scoring import enrolled
 from personare.core.findings import Finding, MetricCard
-from personare.core.vectors import speaker_means
 from personare.metrics.intervals import wilson
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question
@@ -70,9 +70,9 @@ class TopOne(MeasureDefaults):
         """Compare the mean of each person's trial utterances with everybody in the gallery."""
         del rng  # nothing is drawn
         gallery, trial = inputs.gallery, inputs.attack.trial.of_speakers(set(inputs.gallery.speakers))
-        tested = speaker_means(trial.vectors, trial.speakers)
-        scores = np.asarray(inputs.attack.scorer(tested.vectors, gallery.vectors), dtype=np.float64)
-        own = tested.speakers[:, None] == np.array(gallery.speakers)[None, :]
+        tested = enrolled(trial)
+        scores = inputs.attack.scores(tested)
+        own = np.array(tested.speakers)[:, None] == np.array(gallery.speakers)[None, :]
         right = scores[own] > np.where(own, -np.inf, scores).max(axis=1)
         people = len(gallery.ids)
         estimate = wilson(int(right.sum()), len(right))

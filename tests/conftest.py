@@ -1,7 +1,11 @@
-"""What all tests share: the folder of real speech (or a clear skip), small spoken-like sounds, a small corpus."""
+"""What all tests share: the folder of real speech (or a clear skip), speech-like sounds, a small corpus, commands."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +15,32 @@ from hypothesis import HealthCheck, settings
 
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
+from promise_counts import LINES
 
 # A busy machine is no wrong answer: no test fails because an example, or finding one, took long.
 settings.register_profile("personare", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("personare")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what the crash, power, Ray and fuzz tests have counted."""
+    for line in LINES:
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture(autouse=True)
+def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody says how wide the screen is: a runner that does would change what commands print."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of small files are not forced to the disk one by one, except where a test is about that."""
+    if request.node.get_closest_marker("disk") is None:
+        monkeypatch.setattr(os, "fsync", lambda _handle: None)
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +64,14 @@ def hum(seed: int, *, duration_s: float = 1.0, rate_hz: int = 16_000, f0_hz: flo
     return Audio((0.3 * sound / max(1e-9, np.abs(sound).max())).astype(np.float32), rate_hz)
 
 
+@pytest.fixture(scope="session")
+def tiny_codec(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an exported universal speech codec with random weights."""
+    from tiny_codec import write_tiny_codec
+
+    return write_tiny_codec(tmp_path_factory.mktemp("codec"))
+
+
 @pytest.fixture
 def small_corpus(tmp_path: Path) -> Path:
     """A folder of 4 speakers x 4 utterances with a manifest; names that would give the speakers away."""
@@ -53,3 +85,31 @@ def small_corpus(tmp_path: Path) -> Path:
     frame = pl.DataFrame(rows, schema=["utterance", "speaker", "audio", "gender", "text"], orient="row")
     Corpus(frame).save(folder / "manifest.parquet")
     return folder
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its exit code, and what it printed."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Ended]
+
+
+@pytest.fixture
+def personare(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Call ``personare WORDS``."""
+
+    from personare.cli import main
+
+    def call(*words: str | Path) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["personare", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Ended(ended.value.code if isinstance(ended.value.code, int) else 0, printed.out, printed.err)
+
+    return call

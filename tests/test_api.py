@@ -22,7 +22,7 @@ from personare.core.audio import Audio, quantize, read_mono, write
 from personare.core.errors import AudioError, ConfigError, StudyError, UnknownNameError
 from personare.listeners import LISTENERS
 from pipeline.blends import write_blends
-from pipeline.tiny import write_ear
+from pipeline.tiny import write_embedder
 
 HEAVY = (
     "numpy",
@@ -33,7 +33,6 @@ HEAVY = (
     "onnxruntime",
     "onnx",
     "torch",
-    "matplotlib",
     "jinja2",
     "yaml",
 )
@@ -44,7 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("api")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PERSONARE_HOME", str(folder / "home"))
-        write_ear(folder / "ear.onnx")
+        write_embedder(folder / "net.onnx")
         write_blends(folder / "corpus", attacked=4, enrolment=2, trial=2, train=0)
         yield folder
 
@@ -53,9 +52,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def result(place: Path) -> pn.Results:
     """Python's own way: a corpus in memory, anonymized, evaluated; the run folder is a temporary one."""
     corpus = pn.read_corpus(str(place / "corpus"))
-    done = pn.anonymize_corpus(corpus, str(place / "anonymized"), parameters={"alpha": [0.6, 0.9]})
+    how_hidden = {"method": "mcadams", "parameters": {"alpha": [0.6, 0.9]}}
+    done = pn.anonymize_corpus(corpus, str(place / "anonymized"), **how_hidden)  # type: ignore[arg-type]
     assert (done.done, done.failed, done.method) == (16, 0, "mcadams") and len(done.corpus.frame) == 16
-    how = {"embedder": f"trained:{place / 'ear.onnx'}", "utterances_per_trial": (1,)}
+    how = {"embedder": f"trained:{place / 'net.onnx'}", "utterances_per_trial": (1,)}
     return pn.evaluate(corpus, done, attackers=["original", "ignorant", "lazy-informed"], **how)  # type: ignore[arg-type]
 
 
@@ -151,16 +151,17 @@ def test_the_same_key_and_speaker_give_the_same_voice() -> None:
         assert not np.array_equal(pn.anonymize(sound, **other, **how).samples, first)  # type: ignore[arg-type]
     assert not np.array_equal(first, hum(1).samples)
     with pytest.raises(ConfigError, match="did you mean 'alpha'"):
-        pn.anonymize(sound, alhpa=0.8)
+        pn.anonymize(sound, method="mcadams", alhpa=0.8)
 
 
 def test_one_recording_and_a_corpus_get_the_same_voice(place: Path, tmp_path: Path) -> None:
     """The key file and the speaker's name are what counts; a file adds the rounding to 16 bits."""
-    how = {"parameters": {"alpha": [0.6, 0.9]}, "names": "keep", "key": tmp_path / "key"}
+    how = {"method": "mcadams", "parameters": {"alpha": [0.6, 0.9]}, "names": "keep", "key": tmp_path / "key"}
+    alike = {"key": tmp_path / "key", "method": "mcadams", "alpha": (0.6, 0.9)}
     done = pn.anonymize_corpus(place / "corpus", tmp_path / "kept", **how)  # type: ignore[arg-type]
     files = dict(done.corpus.frame.select("utterance", "audio").iter_rows())
     for row in pn.read_corpus(place / "corpus").frame.head(3).iter_rows(named=True):
-        alone = pn.anonymize(row["audio"], key=tmp_path / "key", speaker=row["speaker"], alpha=(0.6, 0.9))
+        alone = pn.anonymize(row["audio"], speaker=row["speaker"], **alike)  # type: ignore[arg-type]
         stored = pn.read_audio(files[row["utterance"]])
         np.testing.assert_array_equal(stored.samples * 32_768, quantize(alone.samples, bits=16))
     assert "done" in str(done) and done.to_dict()["done"] == 16 and done.private == tmp_path / "kept-private"
@@ -219,7 +220,7 @@ def test_a_result_writes_its_report(result: pn.Results, tmp_path: Path) -> None:
 
 
 def test_a_temporary_run_folder_lives_as_long_as_its_result(place: Path) -> None:
-    how = {"embedder": f"trained:{place / 'ear.onnx'}", "attackers": ["original"], "utterances_per_trial": [1]}
+    how = {"embedder": f"trained:{place / 'net.onnx'}", "attackers": ["original"], "utterances_per_trial": [1]}
     own = pn.evaluate(place / "corpus", place / "corpus", **how)  # type: ignore[arg-type]
     folder = own.folder
     assert (folder / "findings.parquet").is_file()
@@ -235,8 +236,8 @@ def test_a_temporary_run_folder_lives_as_long_as_its_result(place: Path) -> None
 
 
 def test_embeddings_of_a_corpus(place: Path, tmp_path: Path) -> None:
-    ear = f"trained:{place / 'ear.onnx'}"
-    vectors, failures = pn.embed(str(place / "corpus"), embedder=ear, part="trial")
+    tested = f"trained:{place / 'net.onnx'}"
+    vectors, failures = pn.embed(str(place / "corpus"), embedder=tested, part="trial")
     assert vectors.vectors.shape == (8, 159) and set(vectors.speakers) == {"s00", "s01", "s02", "s03"}
     assert not failures
     frame = pn.read_corpus(place / "corpus").frame
@@ -247,7 +248,7 @@ def test_embeddings_of_a_corpus(place: Path, tmp_path: Path) -> None:
         .otherwise("audio")
         .alias("audio")
     )
-    some, failures = pn.embed(pn.Corpus(broken), embedder=ear)
+    some, failures = pn.embed(pn.Corpus(broken), embedder=tested)
     assert len(some.ids) == 15 and [name for name, _ in failures] == ["s00-0"]
     with pytest.raises(UnknownNameError, match="did you mean 'ecapa'"):
         pn.embed(place / "corpus", embedder="ecappa")
@@ -282,7 +283,7 @@ def test_a_study_runs_into_its_folder_and_goes_on(place: Path) -> None:
         "title": "small",
         "corpora": {"speech": {"path": "corpus"}},
         "anonymizers": {"original": {}},
-        "attackers": {"a": {"knowledge": "original", "embedder": "trained:ear.onnx"}},
+        "attackers": {"a": {"knowledge": "original", "embedder": "trained:net.onnx"}},
         "metrics": ["linkability"],
         "bounds": [{"metric": "linkability", "anonymizer": "original", "at_most": 0.01}],
         "clips": 0,
@@ -316,6 +317,6 @@ def test_a_registered_listener_is_used_by_studies(place: Path) -> None:
 
 
 def test_audio_is_what_everything_takes(tmp_path: Path) -> None:
-    hidden = pn.anonymize(Audio(hum(1).samples, 16_000), key="k", alpha=0.8)
+    hidden = pn.anonymize(Audio(hum(1).samples, 16_000), key="k", method="mcadams", alpha=0.8)
     assert isinstance(hidden, pn.Audio) and hidden.rate_hz == 16_000
     assert pn.write_audio(tmp_path / "x.flac", hidden).is_file()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pipeline.blends import write_blends
-from pipeline.tiny import write_ear
+from pipeline.tiny import write_embedder
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 NOTEBOOKS = sorted(path.name for path in EXAMPLES.glob("*.ipynb"))
@@ -56,7 +56,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return {
         "EXAMPLE_RECORDINGS": folder / "recordings",
         "EXAMPLE_OTHERS": folder / "others",
-        "EXAMPLE_EMBEDDER": f"trained:{write_ear(folder / 'ear.onnx')}",
+        "EXAMPLE_EMBEDDER": f"trained:{write_embedder(folder / 'net.onnx')}",
         "PERSONARE_HOME": folder / "home",
     }
 

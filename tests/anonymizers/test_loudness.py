@@ -16,8 +16,8 @@ from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio, read_mono
 
 METHODS: dict[str, tuple[str, dict[str, object]]] = {
-    "B2": ("mcadams", {}),
-    "D1": ("mcadams", {"radius": 0.975}),
+    "B2": ("mcadams", {"alpha": 0.8}),
+    "D1": ("mcadams", {"alpha": 0.8, "radius": 0.975}),
     "alpha 0.9": ("mcadams", {"alpha": 0.9}),
     "alpha 0.7": ("mcadams", {"alpha": 0.7}),
     "alpha 0.6": ("mcadams", {"alpha": 0.6}),
@@ -90,7 +90,7 @@ def test_loudness_is_kept_on_much_real_speech(shared_folder: Path, name: str) ->
 
 @pytest.mark.shared
 def test_the_energy_of_b2_and_d1_stays_near_too(shared_folder: Path) -> None:
-    for method in (McAdams(), McAdams(radius=0.975)):
+    for method in (McAdams(alpha=0.8), McAdams(alpha=0.8, radius=0.975)):
         moved = [level_db(hide(method, a)) - level_db(a.samples) for a in utterances(shared_folder, 12)]
         assert abs(np.mean(moved)) < 1.0
         assert np.abs(moved).max() < 2.0
@@ -105,7 +105,7 @@ def test_loudness_is_kept_at_any_alpha_and_rate(alpha: float, rate_hz: int) -> N
 
 def test_a_full_scale_sound_is_neither_clipped_nor_much_quieter() -> None:
     audio = voice(2.0, peak=1.0)
-    result = hide(McAdams(), audio)
+    result = hide(McAdams(alpha=0.8), audio)
     assert np.abs(result).max() <= 1.0
     assert np.mean(np.abs(result) >= 0.9999) < 1e-3
     assert abs(change_db(audio, result)) < 1.0

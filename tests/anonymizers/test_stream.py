@@ -14,11 +14,12 @@ import pytest
 from numpy.typing import NDArray
 
 from anonymizers.contract import hide, voice
-from personare.anonymizers import anonymizer
+from personare.anonymizers import BUILTIN, anonymizer
 from personare.anonymizers.signal.mcadams import McAdams
 from personare.anonymizers.stream import pump, stream
 from personare.core.audio import Audio, quantize
 from personare.core.errors import AudioError, ConfigError
+from personare.core.seeding import load_or_make_key
 
 RANDOM = np.random.default_rng
 
@@ -84,10 +85,10 @@ def test_pcm_in_pcm_out_even_when_a_read_splits_a_sample() -> None:
             return self.read(333)
 
     sink = io.BytesIO()
-    count = pump(Splitting(raw), sink, method=McAdams(), rate_hz=16_000, rng=RANDOM(7))
+    count = pump(Splitting(raw), sink, method=McAdams(alpha=0.8), rate_hz=16_000, rng=RANDOM(7))
     heard = Audio(codes.astype(np.float32) / np.float32(32_768), 16_000)
     assert count == len(codes)
-    assert sink.getvalue() == quantize(hide(McAdams(), heard), bits=16).astype("<i2").tobytes()
+    assert sink.getvalue() == quantize(hide(McAdams(alpha=0.8), heard), bits=16).astype("<i2").tobytes()
 
 
 def test_half_a_sample_is_refused_when_everything_before_it_has_been_written() -> None:
@@ -117,7 +118,7 @@ def personare(*words: str, given: bytes = b"") -> subprocess.CompletedProcess[by
 
 def test_the_command_streams_and_a_key_keeps_the_voice(tmp_path: Path) -> None:
     key = tmp_path / "key"
-    key.write_text("ab" * 32 + "\n")
+    load_or_make_key(key)
     raw = quantize(voice(0.5, rate_hz=8_000).samples, bits=16).astype("<i2").tobytes()
     words = ("stream", "--rate", "8000", "--set", "alpha=[0.5, 0.9]", "--key", str(key), "--name", "anna")
     first, again = personare(*words, given=raw), personare(*words, given=raw)
@@ -128,11 +129,22 @@ def test_the_command_streams_and_a_key_keeps_the_voice(tmp_path: Path) -> None:
     assert other.stdout != first.stdout
 
 
+def test_each_stream_draws_a_voice_and_says_so(tmp_path: Path) -> None:
+    raw = quantize(voice(0.5, rate_hz=8_000).samples, bits=16).astype("<i2").tobytes()
+    first, again = (personare("stream", "--rate", "8000", given=raw) for _ in range(2))
+    assert first.returncode == again.returncode == 0 and first.stdout != again.stdout
+    assert first.stderr.decode().splitlines() == [
+        "a new voice is drawn for this stream; with --key FILE --name NAME it stays the same"
+    ]
+    fixed = personare("stream", "--rate", "8000", "--set", "alpha=0.8", given=raw)
+    assert "draws nothing by chance: everybody gets the same change" in fixed.stderr.decode()
+
+
 def test_a_wrong_method_is_one_line() -> None:
     done = personare("stream", "--rate", "8000", "--method", "mcadam")
     assert done.returncode == 2
     assert done.stderr.decode() == (
-        "personare: no anonymizer 'mcadam'; did you mean 'mcadams'? Known: chain, formants, mcadams, world, xvector\n"
+        f"personare: no anonymizer 'mcadam'; did you mean 'mcadams'? Known: {', '.join(sorted(BUILTIN))}\n"
     )
 
 

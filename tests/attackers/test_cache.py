@@ -95,6 +95,18 @@ def test_a_spoiled_entry_is_computed_again(tmp_path: Path, spoil: Any) -> None:
     assert len(CALLS) == 2
 
 
+def test_an_entry_of_another_sound_or_model_is_never_taken(tmp_path: Path) -> None:
+    """Whoever puts a whole, checksummed entry in the place of another one changes nothing."""
+    one, two = _file(tmp_path, 1), _file(tmp_path, 2)
+    cache.embed_file(one, "loudness", folder=tmp_path)
+    (entry,) = tmp_path.glob("vectors/*/*/*.vector")
+    mine = cache.embed_file(two, "loudness", folder=tmp_path)
+    (other,) = set(tmp_path.glob("vectors/*/*/*.vector")) - {entry}
+    other.write_bytes(entry.read_bytes())
+    np.testing.assert_array_equal(cache.embed_file(two, "loudness", folder=tmp_path), mine)
+    assert len(CALLS) == 3
+
+
 def test_sounds_in_memory(tmp_path: Path) -> None:
     sound = hum(3)
     first = cache.embed_audio(sound, "loudness", folder=tmp_path)

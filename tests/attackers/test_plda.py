@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from personare.attackers.calibration import calibrate_in_folds
 from personare.attackers.plda import Plda, fit_plda
+from personare.attackers.scoring import TrialScores
 from personare.core.errors import ConfigError
+from personare.core.tables import Embeddings
+from personare.metrics.privacy.cllr import cllr
 
 Floats = NDArray[np.float64]
 
@@ -110,3 +115,39 @@ def test_nothing_to_learn() -> None:
         fit_plda(np.ones((3, 2)), np.arange(3))
     with pytest.raises(ConfigError, match="iterations"):
         fit_plda(np.ones((3, 2)), np.array([0, 0, 1]), iterations=0)
+
+
+def _trial_scores(people: int, *, slope: float) -> TrialScores:
+    """Scores of everybody against everybody, three tests each, blown up as an overconfident model does."""
+    rng = np.random.default_rng(3)
+    names = tuple(f"s{i:02d}" for i in range(people))
+    who = np.repeat(np.arange(people), 3)
+    test_at, enroll_at = (side.ravel() for side in np.meshgrid(np.arange(3 * people), np.arange(people), indexing="ij"))
+    target = who[test_at] == enroll_at
+    llr = np.where(target, 1.0, -1.0) + np.sqrt(2.0) * rng.normal(size=len(target))
+    enroll = Embeddings(names, names, np.ones((people, 1), np.float32))
+    ids = tuple(f"u{i:03d}" for i in range(3 * people))
+    test = Embeddings(ids, tuple(names[i] for i in who), np.ones((3 * people, 1), np.float32))
+    return TrialScores(enroll, test, enroll_at.astype(np.int32), test_at.astype(np.int32), slope * llr + 4.0, target)
+
+
+def test_overconfident_scores_become_log_likelihood_ratios_in_folds() -> None:
+    trials = _trial_scores(30, slope=6.0)
+    llrs = calibrate_in_folds(trials)
+    assert llrs is not None
+    expected = (trials.score - 4.0) / 6.0  # targets and nontargets have bell curves of variance 2 at 1 and -1
+    costs = [cllr(x[trials.target], x[~trials.target]) for x in (trials.score, llrs, expected)]
+    assert costs[0] > 2 * costs[1] and costs[1] == pytest.approx(costs[2], abs=0.05)
+    assert np.corrcoef(llrs, expected)[0, 1] > 0.98
+
+
+def test_a_trial_is_calibrated_by_people_of_other_folds_only() -> None:
+    """Whatever two people score with each other, their own LLR comes from a line that has not seen it."""
+    trials = _trial_scores(12, slope=1.0)
+    pair = (trials.tested == "s00") & (trials.enrolled == "s00")
+    changed = replace(trials, score=np.where(pair, trials.score + 50.0, trials.score))
+    before, after = calibrate_in_folds(trials), calibrate_in_folds(changed)
+    assert before is not None and after is not None
+    slopes = (after - before)[pair] / 50.0
+    assert np.ptp(slopes) < 1e-9, "one line, the same before and after"
+    assert calibrate_in_folds(_trial_scores(2, slope=1.0)) is None, "nobody is left to calibrate on"

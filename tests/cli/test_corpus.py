@@ -2,46 +2,26 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from personare.cli import main
+from conftest import Command
 from personare.cli.corpus import LAYOUT_HELP
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
 from personare.corpora import BUILTIN, read_corpus
 
 
-@dataclass(frozen=True)
-class Done:
-    code: int
-    stdout: str
-    stderr: str
-
-
-Run = Callable[..., Done]
-
-
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Call the command as a user would type it, in this process."""
-
-    def call(*words: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["personare", "corpus", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Done(ended.value.code if isinstance(ended.value.code, int) else 0, printed.out, printed.err)
-
-    return call
+def run(personare: Command) -> Command:
+    """Call ``personare corpus``."""
+    return partial(personare, "corpus")
 
 
-def test_info_prints_what_is_there(run: Run, small_corpus: Path) -> None:
+def test_info_prints_what_is_there(run: Command, small_corpus: Path) -> None:
     (small_corpus / "anna" / "broken.wav").write_bytes(b"RIFF but not really")
     frame = Corpus.load(small_corpus / "manifest.parquet").frame
     broken = frame.head(1).with_columns(utterance=frame["utterance"].head(1) + "x", audio=frame["audio"].head(1))
@@ -53,9 +33,10 @@ def test_info_prints_what_is_there(run: Run, small_corpus: Path) -> None:
     assert lines[0] == (
         f"{small_corpus}: layout manifest (manifest.parquet with the columns utterance, speaker, audio, gender, text)"
     )
-    facts = dict(line.strip().split("  ", 1) for line in lines[1:8])
+    facts = dict(line.strip().split("  ", 1) for line in lines[1:9])
     assert {name: value.strip() for name, value in facts.items()} == {
         "speakers": "4 (f 2, m 2)",
+        "such as": "anna (5), bela (4), cora (4)",
         "utterances": "17 in 17 files",
         "hours": "0.00 (from headers)",
         "per speaker": "4 least, 4 median, 5 most",
@@ -65,10 +46,10 @@ def test_info_prints_what_is_there(run: Run, small_corpus: Path) -> None:
     }
     assert lines[-4:-1] == ["utterances per speaker (speakers)", f"  4  {'█' * 40} 3", f"  5  {'█' * 14} 1"]
     assert lines[-1].startswith("problem: audio: 1 audio file cannot be read (first: ")
-    assert "broken.wav: not audio that libsndfile can read" in lines[-1]
+    assert "broken.wav: not audio that libsndfile" in lines[-1]
 
 
-def test_info_as_json(run: Run, small_corpus: Path) -> None:
+def test_info_as_json(run: Command, small_corpus: Path) -> None:
     (small_corpus / "anna" / "anna-0.wav").unlink()
     done = run("info", small_corpus, "--json")
     facts = json.loads(done.stdout)
@@ -78,13 +59,13 @@ def test_info_as_json(run: Run, small_corpus: Path) -> None:
     assert [(p["kind"], p["count"]) for p in facts["problems"]] == [("missing-audio", 1)]
 
 
-def test_without_probing_hours_are_unknown(run: Run, small_corpus: Path) -> None:
+def test_without_probing_hours_are_unknown(run: Command, small_corpus: Path) -> None:
     facts = json.loads(run("info", small_corpus, "--no-probe", "--json").stdout)
     assert (facts["hours"], facts["hours_from"], facts["rates_hz"]) == (None, "unknown", {})
     assert "unknown without reading headers" in run("info", small_corpus, "--no-probe").stdout
 
 
-def test_a_mistake_is_one_line(run: Run, tmp_path: Path) -> None:
+def test_a_mistake_is_one_line(run: Command, tmp_path: Path) -> None:
     for words, line in [
         (("info", tmp_path / "gone"), "no such file or folder"),
         (("info", tmp_path), "no known layout; looked for"),
@@ -98,7 +79,7 @@ def test_a_mistake_is_one_line(run: Run, tmp_path: Path) -> None:
         assert done.stdout == ""
 
 
-def test_convert_and_back(run: Run, small_corpus: Path, tmp_path: Path) -> None:
+def test_convert_and_back(run: Command, small_corpus: Path, tmp_path: Path) -> None:
     assert run("convert", small_corpus, tmp_path / "kaldi", "--to", "kaldi").code == 0
     done = run("convert", tmp_path / "kaldi", tmp_path / "lists", "--to", "parquet")
     assert done.stdout == f"{tmp_path}/kaldi (kaldi) -> {tmp_path}/lists (parquet): 4 speakers, 16 utterances\n"
@@ -107,7 +88,7 @@ def test_convert_and_back(run: Run, small_corpus: Path, tmp_path: Path) -> None:
     assert back.sort("utterance").equals(original.sort("utterance"))
 
 
-def test_convert_keeps_trials(run: Run, tmp_path: Path) -> None:
+def test_convert_keeps_trials(run: Command, tmp_path: Path) -> None:
     source = tmp_path / "data"
     write(source / "u1.wav", Audio(np.full(1600, 0.1, np.float32), 16_000))
     (source / "wav.scp").write_text("u1 u1.wav\n")
@@ -118,7 +99,7 @@ def test_convert_keeps_trials(run: Run, tmp_path: Path) -> None:
     assert trials is not None and trials.frame.rows() == [("a", "u1", True)]
 
 
-def test_convert_overwrites_nothing(run: Run, small_corpus: Path, tmp_path: Path) -> None:
+def test_convert_overwrites_nothing(run: Command, small_corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "precious").touch()
     done = run("convert", small_corpus, tmp_path / "full", "--to", "parquet")
@@ -132,7 +113,7 @@ def test_the_help_names_every_layout() -> None:
 
 
 @pytest.mark.parametrize("command", ["info", "convert"])
-def test_help_shows_examples(run: Run, command: str) -> None:
+def test_help_shows_examples(run: Command, command: str) -> None:
     done = run(command, "--help")
     assert done.code == 0
     assert f"personare corpus {command} " in done.stdout

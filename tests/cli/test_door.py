@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+FAST = ("--strength", "fast")
 COMMAND = [sys.executable, "-m", "personare"]
 
 
@@ -26,15 +27,15 @@ def test_each_mistake_is_one_line_and_exit_2(small_corpus: Path, tmp_path: Path)
     out = tmp_path / "out"
     mistakes = {
         "no such file or folder": ("anonymize", tmp_path / "absent", out),
-        "no known layout": ("anonymize", tmp_path / "empty", out),
+        "no known layout": ("anonymize", tmp_path / "empty", out, *FAST),
         "did you mean 'mcadams'": ("anonymize", small_corpus, out, "--method", "mcadms"),
-        "did you mean 'alpha'": ("anonymize", small_corpus, out, "--set", "alhpa=0.8"),
+        "did you mean 'alpha'": ("anonymize", small_corpus, out, "--method", "mcadams", "--set", "alhpa=0.8"),
         "write name=value": ("anonymize", small_corpus, out, "--set", "alpha"),
-        "expected a number": ("anonymize", small_corpus, out, "--set", "alpha=loud"),
+        "expected a number": ("anonymize", small_corpus, out, "--method", "mcadams", "--set", "alpha=loud"),
         "did you mean 'speaker'": ("anonymize", small_corpus, out, "--level", "speker"),
         "is not empty": ("anonymize", small_corpus, tmp_path / "full"),
         "must be i/n": ("anonymize", small_corpus, out, "--shard", "3/2"),
-        "cannot be written": ("anonymize", small_corpus, "/proc/out"),
+        "cannot be written": ("anonymize", small_corpus, "/proc/out", *FAST),
         "Did you mean 'anonymize'": ("anonymise", small_corpus, out),
         "Missing argument 'DST'": ("anonymize", small_corpus),
         "no model 'ecpa'; did you mean 'ecapa'": ("models", "fetch", "ecpa"),
@@ -62,7 +63,7 @@ def _others(tmp_path: Path) -> Path:
 
 def test_anonymize_prints_its_table_and_names_failures(small_corpus: Path, tmp_path: Path) -> None:
     (small_corpus / "anna" / "anna-1.wav").write_bytes(b"words")
-    done = run("anonymize", small_corpus, tmp_path / "out", "--jobs", 2)
+    done = run("anonymize", small_corpus, tmp_path / "out", "--jobs", 2, *FAST)
     assert done.returncode == 1, done.stderr
     assert "failed: anna-1:" in done.stderr and "not audio" in done.stderr
     row = next(line for line in done.stdout.splitlines() if line.startswith("│"))
@@ -73,7 +74,7 @@ def test_anonymize_prints_its_table_and_names_failures(small_corpus: Path, tmp_p
 def test_a_missing_model_is_one_line(small_corpus: Path, tmp_path: Path) -> None:
     import os
 
-    run("anonymize", small_corpus, tmp_path / "out")
+    run("anonymize", small_corpus, tmp_path / "out", *FAST)
     done = run(
         "evaluate", small_corpus, tmp_path / "out", env={**os.environ, "PERSONARE_HOME": str(tmp_path / "nowhere")}
     )
@@ -90,7 +91,7 @@ def test_ctrl_c_is_one_line_and_the_next_run_goes_on(small_corpus: Path, tmp_pat
     for u in range(4, 40):  # enough work to be interrupted in the middle of it
         write(small_corpus / "dirk" / f"dirk-{u}.wav", hum(u, duration_s=8.0))
     (small_corpus / "manifest.parquet").unlink()
-    words = [*COMMAND, "anonymize", str(small_corpus), str(tmp_path / "out")]
+    words = [*COMMAND, "anonymize", str(small_corpus), str(tmp_path / "out"), *FAST]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not list((tmp_path / "out").glob("audio/*/*.flac")) and time.monotonic() < deadline:
@@ -100,4 +101,4 @@ def test_ctrl_c_is_one_line_and_the_next_run_goes_on(small_corpus: Path, tmp_pat
     assert process.returncode == 130 and "Traceback" not in errors
     assert "interrupted; run the same command again" in errors
     assert not list((tmp_path / "out").rglob("*.part*"))
-    assert run("anonymize", small_corpus, tmp_path / "out").returncode == 0
+    assert run("anonymize", small_corpus, tmp_path / "out", *FAST).returncode == 0

@@ -17,7 +17,7 @@ from personare.listeners.cache import observe
 
 
 class _Ear:
-    fingerprint = "ear-1"
+    fingerprint = "embedder-1"
 
     def __call__(self, batch: object) -> object:
         return np.ones((1, 3), np.float32)
@@ -30,7 +30,7 @@ def test_vectors_and_words_are_gone_and_models_stay(tmp_path: Path, monkeypatch:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "some.onnx").write_bytes(b"weights")
     for seed in (1, 2):
-        cache.embed_audio(hum(seed), "ear")
+        cache.embed_audio(hum(seed), "embedder")
     observe(Spelling(), [Stimulus(hum(1))], remember=True)
     done = CliRunner().invoke(app, ["forget"])
     assert done.exit_code == 0 and "forgot 2 speaker vectors and 1 observations" in done.output.replace("\n", " ")

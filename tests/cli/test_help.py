@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
-HEAVY = ("torch", "onnxruntime", "onnx", "matplotlib", "sklearn", "scipy.stats", "polars", "pyworld", "ray")
+HEAVY = (
+    "torch",
+    "onnxruntime",
+    "onnx",
+    "personare.reports.drawing",
+    "sklearn",
+    "scipy.stats",
+    "polars",
+    "pyworld",
+    "ray",
+)
 
 
 def commands() -> list[list[str]]:
@@ -25,11 +36,13 @@ def commands() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_every_help_page_reads(words: list[str]) -> None:
+def test_every_help_page_reads_in_80_columns(words: list[str]) -> None:
     command = [sys.executable, "-m", "personare", *words, "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"})
     assert done.returncode == 0 and "Usage" in done.stdout
     assert not done.stderr
+    assert "…" not in done.stdout, "a word is cut"
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from personare.cli import app
-from personare.core.embedding_files import write_embeddings
+from personare.core.embedding_files import read_embeddings, write_embeddings
 from personare.core.errors import PersonareError
 from personare.core.tables import Embeddings
 
@@ -66,7 +67,7 @@ def test_two_attackers_one_plot_and_a_forecast(folder: Path, tmp_path: Path) -> 
     options = ["--name", "original", "--also", more, "--lengths", "1", "--population", "1e4", "--plot", tmp_path]
     said = run("link", folder / "test.npz", folder / "enroll.parquet", *options)
     assert "original" in said and "anonymized" in said and "10,000" in said and "unchecked forecast" in said
-    assert (tmp_path / "linkability.png").read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / "linkability.pdf").read_bytes()[:5] == b"%PDF-" and (tmp_path / "linkability.svg").exists()
 
 
 def test_the_papers_sampling(folder: Path) -> None:
@@ -78,7 +79,7 @@ def test_single_out_with_control_and_plot(folder: Path, tmp_path: Path) -> None:
     options = ["--lengths", "1", "--sizes", "10", "--predicates", "15", "--control", "--plot", tmp_path]
     said = run("single-out", folder / "enroll.parquet", folder / "test.npz", *options)
     assert "exposed" in said and "(control): the data add risk" in said
-    assert (tmp_path / "singling-out.png").read_bytes()[:4] == b"\x89PNG"
+    assert "exp(-1), the paper" in (tmp_path / "singling-out.svg").read_text(encoding="utf-8")
 
 
 def test_single_out_repeats_itself_and_the_seed_matters(folder: Path) -> None:
@@ -134,3 +135,33 @@ def test_golden_x_vectors_through_the_door(shared_folder: Path) -> None:
     found = json.loads(run(*words, "--lengths", "1", "--sizes", "29", "--json"))
     assert found["findings"][0]["value"] == pytest.approx(expected[0] / expected[1], rel=1e-12)
     assert any("are not enrolled and cannot be linked" in note for note in found["notes"])
+
+
+def test_vectors_from_a_memory_map_give_the_same_numbers(folder: Path, tmp_path: Path) -> None:
+    for name in ("test.npz", "enroll.parquet"):
+        known = read_embeddings(folder / name)
+        np.save(tmp_path / f"{Path(name).stem}.npy", known.vectors)
+        names = pl.DataFrame({"utterance": known.ids, "speaker": known.speakers})
+        names.write_csv(tmp_path / f"{Path(name).stem}.tsv", separator="\t")
+    words = ("--lengths", "1,3", "--json")
+    before = run("link", folder / "test.npz", folder / "enroll.parquet", *words)
+    assert run("link", tmp_path / "test.npy", tmp_path / "enroll.npy", *words) == before
+    assert isinstance(read_embeddings(tmp_path / "test.npy").vectors.base, np.memmap | np.ndarray)
+
+
+def test_rows_of_a_memory_map_without_names_are_people(tmp_path: Path) -> None:
+    np.save(tmp_path / "e.npy", np.eye(3, dtype=np.float32))
+    assert read_embeddings(tmp_path / "e.npy").speakers == ("000000000", "000000001", "000000002")
+    (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY nothing")
+    with pytest.raises(PersonareError, match="cannot be read as npy"):
+        read_embeddings(tmp_path / "bad.npy")
+
+
+def test_ranks_prints_both_percentiles_and_the_guesser(folder: Path) -> None:
+    said = run("ranks", folder / "test.npz", folder / "enroll.parquet", "--tests", "20")
+    assert "Median rank, linkability (USC)" in said
+    told = json.loads(run("ranks", folder / "test.npz", folder / "enroll.parquet", "--tests", "20", "--json"))
+    assert told["findings"][0]["chance"] == pytest.approx(15.5, abs=1.0), "the middle of 30 people, as dealt here"
+    rows = json.loads(run("ranks", folder / "noisy.npz", folder / "enroll.parquet", "--original", "--json"))["findings"]
+    assert [row["metric"] for row in rows] == ["rank_single_p50", "rank_single_p1"]
+    assert rows[0]["value"] > 5

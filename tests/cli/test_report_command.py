@@ -24,7 +24,7 @@ def test_the_run_may_stand_alone_or_after_make(
 ) -> None:
     run = write_small_run(tmp_path / "run")
     code, out, _ = told(monkeypatch, capsys, str(run))
-    assert code == 0 and "report.html" in out and "1 figures, as SVG and PNG" in out
+    assert code == 0 and "report.html" in out and "2 figures, as SVG and PDF" in out
     names = {path.name for path in (run / "report").iterdir()}
     assert names == {"report.html", "report.md", "tables.tex", "findings.csv", "findings.json", "figures"}
     code, _, _ = told(monkeypatch, capsys, "make", "--format", "csv", "--out", str(tmp_path / "one"), str(run))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,34 +11,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from personare.cli import main
+from conftest import Command
 from personare.core.tables import Scores
 from personare.metrics.privacy.eer import rocch_eer
-from personare.pipeline.scoring import ENROLLED_REDRAWN, NO_SPEAKERS
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    stdout: str
-    stderr: str
-
-
-Run = Callable[..., Done]
+from personare.pipeline.scoring import ENROLLED_LEFT_OUT, NO_SPEAKERS
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Call the command as a user would type it, in this process."""
-
-    def call(*words: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["personare", "score", "--resamples", "20", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Done(ended.value.code if isinstance(ended.value.code, int) else 0, printed.out, printed.err)
-
-    return call
+def run(personare: Command) -> Command:
+    """Call ``personare score``."""
+    return partial(personare, "score")
 
 
 def trials(seed: int = 0) -> pl.DataFrame:
@@ -90,7 +70,7 @@ def files(tmp_path: Path) -> dict[str, list[Path | str]]:
     }
 
 
-def test_every_kind_of_file_gives_the_same_numbers(run: Run, files: dict[str, list[Any]]) -> None:
+def test_every_kind_of_file_gives_the_same_numbers(run: Command, files: dict[str, list[Any]]) -> None:
     frame = trials()
     score, target = frame["score"].to_numpy(), frame["target"].to_numpy()
     for kind, words in files.items():
@@ -102,11 +82,11 @@ def test_every_kind_of_file_gives_the_same_numbers(run: Run, files: dict[str, li
         assert (found["targets"], found["nontargets"]) == (25, 225)
         knows_speakers = kind not in ("two columns", "npz of two")
         assert values["eer"]["n"] == (5 if knows_speakers else 250)
-        assert found["notes"] == [ENROLLED_REDRAWN if knows_speakers else NO_SPEAKERS]
+        assert found["notes"] == [ENROLLED_LEFT_OUT if knows_speakers else NO_SPEAKERS]
         assert values["eer"]["low"] <= values["eer"]["value"] <= values["eer"]["high"]
 
 
-def test_a_file_that_tells_who_speaks_redraws_and_deals_tested_speakers(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_tells_who_speaks_redraws_and_deals_tested_speakers(run: Command, tmp_path: Path) -> None:
     """Each recording has one target trial: three speakers are enrolled, two tested; chance deals identities."""
     rng = np.random.default_rng(0)
     rows = [
@@ -125,10 +105,10 @@ def test_a_file_that_tells_who_speaks_redraws_and_deals_tested_speakers(run: Run
     assert abs(eer["chance"] - other_seed["chance"]) < 0.08 and eer["chance"] < 0.42
     twice = frame.with_columns(target=pl.col("enroll").is_in(["s0", "s1"]) & (pl.col("test") == "u0"))
     Scores(twice).save(tmp_path / "twice.parquet")  # one recording, two enrolled speakers as targets
-    assert json.loads(run(tmp_path / "twice.parquet", "--json").stdout)["files"][0]["notes"] == [ENROLLED_REDRAWN]
+    assert json.loads(run(tmp_path / "twice.parquet", "--json").stdout)["files"][0]["notes"] == [ENROLLED_LEFT_OUT]
 
 
-def test_the_table_names_definitions_tag_and_attainable_maximum(run: Run, files: dict[str, list[Any]]) -> None:
+def test_the_table_names_definitions_tag_and_attainable_maximum(run: Command, files: dict[str, list[Any]]) -> None:
     done = run(*files["parquet"])
     assert done.code == 0
     for words in ("EER (ROCCH)", "EER (Kaldi compute-eer)", "min DCF (prior 0.01", "D_ECE", "log10(l)", "D_sys"):
@@ -138,13 +118,13 @@ def test_the_table_names_definitions_tag_and_attainable_maximum(run: Run, files:
     assert run(*files["npz of two"]).stdout.count("note: no speakers in this file") == 1
 
 
-def test_the_same_seed_gives_the_same_intervals(run: Run, files: dict[str, list[Any]]) -> None:
+def test_the_same_seed_gives_the_same_intervals(run: Command, files: dict[str, list[Any]]) -> None:
     first, second = run(*files["parquet"], "--json").stdout, run(*files["parquet"], "--json").stdout
     assert first == second
     assert run(*files["parquet"], "--json", "--seed", "2").stdout != first
 
 
-def test_pictures_are_drawn_and_files_of_one_name_keep_apart(run: Run, tmp_path: Path) -> None:
+def test_pictures_are_drawn_and_files_of_one_name_keep_apart(run: Command, tmp_path: Path) -> None:
     for folder in ("before", "after"):
         (tmp_path / folder).mkdir()
         Scores(trials(len(folder))).save(tmp_path / folder / "attack.parquet")
@@ -152,14 +132,17 @@ def test_pictures_are_drawn_and_files_of_one_name_keep_apart(run: Run, tmp_path:
     done = run(tmp_path / "before/attack.parquet", tmp_path / "after/attack.parquet", "--plot", out)
     assert done.code == 0
     names = {path.name for path in out.iterdir()}
-    assert names == {"det.png", "ece.png", "scores-before-attack.png", "scores-after-attack.png"}
+    drawn = ("det", "ece", "scores-before-attack", "scores-after-attack")
+    assert names == {f"{name}.{kind}" for name in drawn for kind in ("svg", "pdf")}
     for path in out.iterdir():
-        assert path.read_bytes().startswith(b"\x89PNG")
-        assert path.stat().st_size > 5000
+        assert path.read_bytes().startswith(b"%PDF-" if path.suffix == ".pdf" else b"<?xml")
+        assert path.stat().st_size > 3000
+    refused = run(tmp_path / "before/attack.parquet", "--plot", tmp_path / "det.png")
+    assert refused.code == 2 and "det.png: pictures are drawn into a folder, as .svg and .pdf" in refused.stderr
 
 
 @pytest.mark.shared
-def test_golden_file_of_voiceprivacy_2020(run: Run, shared_folder: Path) -> None:
+def test_golden_file_of_voiceprivacy_2020(run: Command, shared_folder: Path) -> None:
     golden = shared_folder / "golden" / "vpc2020"
     expected = json.loads((golden / "expected.json").read_text())["conditions"]["f_aa"]
     found = json.loads(run(golden / "scores_f_aa.npz", "--json").stdout)["files"][0]
@@ -189,7 +172,7 @@ BAD_TEXTS = {
 
 
 @pytest.mark.parametrize(("text", "message"), BAD_TEXTS.items())
-def test_a_bad_text_file_is_one_clear_line(run: Run, tmp_path: Path, text: str, message: str) -> None:
+def test_a_bad_text_file_is_one_clear_line(run: Command, tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.txt"
     path.write_text(text)
     done = run(path)
@@ -224,7 +207,7 @@ def bad_arrays(folder: Path) -> dict[str, Path]:
     return made
 
 
-def test_bad_arrays_tables_and_places_are_one_clear_line_each(run: Run, tmp_path: Path) -> None:
+def test_bad_arrays_tables_and_places_are_one_clear_line_each(run: Command, tmp_path: Path) -> None:
     for message, path in bad_arrays(tmp_path).items():
         done = run(path)
         assert done.code == 2
@@ -242,7 +225,7 @@ def test_bad_arrays_tables_and_places_are_one_clear_line_each(run: Run, tmp_path
         ("", "the file is empty"),
     ],
 )
-def test_a_key_that_does_not_fit_is_one_clear_line(run: Run, tmp_path: Path, key: str, message: str) -> None:
+def test_a_key_that_does_not_fit_is_one_clear_line(run: Command, tmp_path: Path, key: str, message: str) -> None:
     scores, trials_file = tmp_path / "scores", tmp_path / "trials"
     scores.write_text("s0 u0 1.5\ns0 u1 0.5\n")
     trials_file.write_text(key)
@@ -252,7 +235,7 @@ def test_a_key_that_does_not_fit_is_one_clear_line(run: Run, tmp_path: Path, key
     assert done.stderr.count("\n") == 1
 
 
-def test_a_key_that_is_not_needed_or_not_there_is_said(run: Run, tmp_path: Path) -> None:
+def test_a_key_that_is_not_needed_or_not_there_is_said(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "scores"
     path.write_text(GOOD)
     assert "leave --key out" in run(path, "--key", path).stderr
@@ -260,7 +243,7 @@ def test_a_key_that_is_not_needed_or_not_there_is_said(run: Run, tmp_path: Path)
     assert "nowhere: no such file" in run(path, "--key", tmp_path / "nowhere").stderr
 
 
-def test_a_bad_file_does_not_stop_the_others(run: Run, tmp_path: Path, files: dict[str, list[Any]]) -> None:
+def test_a_bad_file_does_not_stop_the_others(run: Command, tmp_path: Path, files: dict[str, list[Any]]) -> None:
     bad = tmp_path / "bad.txt"
     bad.write_text("")
     done = run(bad, *files["parquet"], "--json")
@@ -269,7 +252,7 @@ def test_a_bad_file_does_not_stop_the_others(run: Run, tmp_path: Path, files: di
     assert [Path(f["file"]).name for f in json.loads(done.stdout)["files"]] == ["table.parquet"]
 
 
-def test_one_enrolled_speaker_has_numbers_without_intervals(run: Run, tmp_path: Path) -> None:
+def test_one_enrolled_speaker_has_numbers_without_intervals(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "one.txt"
     path.write_text("s0 u0 1.5 target\ns0 u1 0.5 nontarget\n")
     done = run(path)
@@ -278,8 +261,8 @@ def test_one_enrolled_speaker_has_numbers_without_intervals(run: Run, tmp_path: 
     assert " % [-]" in done.stdout
 
 
-@pytest.mark.parametrize("option", [("--prior", "1.5"), ("--resamples", "0")])
-def test_impossible_options_are_refused(run: Run, files: dict[str, list[Any]], option: tuple[str, str]) -> None:
+@pytest.mark.parametrize("option", [("--prior", "1.5"), ("--prior", "0")])
+def test_impossible_options_are_refused(run: Command, files: dict[str, list[Any]], option: tuple[str, str]) -> None:
     done = run(*files["parquet"], *option)
     assert done.code == 2
     assert done.stdout == ""

@@ -44,7 +44,7 @@ def test_it_trains_and_tells(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
-    out = tmp_path / "ear"
+    out = tmp_path / "embedder"
     assert _run(monkeypatch, "--corpus", small_corpus, "--out", out, "--config", config) == 0
     printed = capsys.readouterr().out
     assert "trained on 2 speakers, 8 utterances (0 failed)" in printed
@@ -52,7 +52,7 @@ def test_it_trains_and_tells(
     log = pl.read_csv(out / "log.tsv", separator="\t")
     assert log.columns == ["step", "loss", "held_out_eer", "rate"]
     assert log["step"].to_list() == [0, 2, 4]
-    assert (out / "learning.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (out / "learning.svg").read_text(encoding="utf-8")
     card = (out / "card.md").read_text(encoding="utf-8")
     assert "2 held-out speakers" in card and "write them here with their licences" in card
     assert not any(name in card for name in ("anna", "bela", "cora", "dirk"))
@@ -84,7 +84,7 @@ def test_mistakes_are_one_line(
 ) -> None:
     pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
     given = [str(small_corpus) if word == "CORPUS" else word for word in words]
-    assert _run(monkeypatch, "--corpus", small_corpus, "--out", tmp_path / "ear", "--config", config, *given) == 2
+    assert _run(monkeypatch, "--corpus", small_corpus, "--out", tmp_path / "embedder", "--config", config, *given) == 2
     told = capsys.readouterr().err
     assert line in told
     assert told.count("\n") == 1
@@ -94,6 +94,6 @@ def test_without_torch_it_says_what_to_install(
     small_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert _run(monkeypatch, "--corpus", small_corpus, "--out", tmp_path / "ear") == 2
+    assert _run(monkeypatch, "--corpus", small_corpus, "--out", tmp_path / "embedder") == 2
     wanted = "personare: personare train needs the extra 'neural'; install it with: pip install 'personare[neural]'\n"
     assert capsys.readouterr().err == wanted

@@ -262,3 +262,17 @@ def test_tokens_of_other_weights_are_refused(files: dict[str, str]) -> None:
     tokens = codec_of("encodec", files).encode(hum(7))
     with pytest.raises(TokenError, match="cannot be decoded"):
         codec_of("dac", files).decode(tokens, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["encodec", "dac", "speechtokenizer", "facodec"])
+def test_every_codec_can_be_played_as_a_system_with_all_levels_and_with_some(name: str, files: dict[str, str]) -> None:
+    from personare.anonymizers import anonymizer
+
+    audio, some = hum(2, duration_s=0.5, rate_hz=22_050), 3 if name == "facodec" else 1
+    parameters = {"timbre": files["timbre"]} if name == "facodec" else {}
+    settings: dict[str, Any] = {"codec": name, "weights": files[name], "parameters": parameters}
+    methods = [anonymizer("codec", **settings), anonymizer("codec", levels=some, **settings)]
+    made = [method(audio, rng=np.random.default_rng(0)).samples for method in methods]
+    assert all(len(samples) == len(audio.samples) and np.isfinite(samples).all() for samples in made)
+    assert not np.array_equal(made[0], made[1])
+    assert methods[0].fingerprint != methods[1].fingerprint

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import hum
+from tiny_codec import tiny_network, tiny_shape
 
 torch = pytest.importorskip("torch")
 
@@ -22,34 +23,16 @@ from personare.codecs.usc.trained import open_trained  # noqa: E402
 from personare.core.audio import Audio  # noqa: E402
 from personare.core.errors import AudioError, UnknownNameError, WeightsError  # noqa: E402
 from personare.training.usc import grid  # noqa: E402
-from personare.training.usc.small_network import SmallCodec, SmallShape  # noqa: E402
-
-TINY = SmallShape(
-    width=24, hidden=32, content_blocks=1, mel_blocks=1, decoder_width=24, decoder_hidden=32, decoder_blocks=2,
-    sound_width=16, sound_blocks=1, semantic_codes=256, acoustic_codes=32, dims=4, condition=8,
-)  # fmt: skip
-
-
-def network_of(shape: SmallShape) -> SmallCodec:
-    torch.manual_seed(0)
-    network = SmallCodec(shape)
-    network.acoustic.start(torch.randn(600, shape.width), torch.Generator().manual_seed(0))
-    network.eval()
-    return network
+from personare.training.usc.small_network import SmallShape  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An exported codec with random weights."""
-    place = tmp_path_factory.mktemp("codec")
-    tensors = {name: tensor.numpy() for name, tensor in network_of(TINY).state_dict().items()}
-    voices = {name: np.random.default_rng(n).normal(0, 1 / 16, 256).astype(np.float32) for n, name in enumerate("ab")}
-    export.write_codec(place, tensors, sounds=grid.SOUNDS, voices=voices, card={"front": "split"})
-    return place
+def folder(tiny_codec: Path) -> Path:
+    return tiny_codec
 
 
 def test_exported_graphs_give_what_the_network_gives(folder: Path) -> None:
-    trained, network, rng = open_trained(str(folder)), network_of(TINY), np.random.default_rng(0)
+    trained, network, rng = open_trained(str(folder)), tiny_network(tiny_shape()), np.random.default_rng(0)
     semantic = rng.standard_normal((1, 50, 588), dtype=np.float32)
     acoustic = rng.standard_normal((1, 50, 328), dtype=np.float32)
     codes = np.stack([rng.integers(0, n, 50) for n in trained.quantizers.code_counts], axis=1).astype(np.int32)
@@ -72,7 +55,7 @@ def test_exported_graphs_give_what_the_network_gives(folder: Path) -> None:
 
 
 def test_the_quantizers_at_use_choose_the_codes_that_training_chooses(folder: Path) -> None:
-    trained, network, rng = open_trained(str(folder)), network_of(TINY), np.random.default_rng(1)
+    trained, network, rng = open_trained(str(folder)), tiny_network(tiny_shape()), np.random.default_rng(1)
     p = rng.standard_normal((200, 4), dtype=np.float32)
     p /= np.linalg.norm(p, axis=1, keepdims=True)
     z_a = rng.standard_normal((200, 24), dtype=np.float32)
@@ -216,32 +199,3 @@ def test_level_gain_brings_speech_to_the_coding_level_and_leaves_silence() -> No
             -26, abs=1
         )
     assert features.level_gain(np.zeros(100, np.float32)) == 1.0
-
-
-@pytest.mark.models
-def test_the_anonymizer_keeps_length_level_and_silence_and_follows_its_rng(folder: Path) -> None:
-    from personare.codecs.usc.anonymizer import UscAnonymizer
-
-    method, audio = UscAnonymizer(weights=str(folder)), hum(10, duration_s=1.5, rate_hz=22_050)
-    one, same, other = (method(audio, rng=np.random.default_rng(seed)).samples for seed in (0, 0, 1))
-    assert len(one) == len(audio.samples)
-    assert np.array_equal(one, same)
-    assert not np.allclose(one, other, atol=1e-3)
-    silence = Audio(np.zeros(4000, np.float32), 16_000)
-    assert not method(silence, rng=np.random.default_rng(0)).samples.any()
-
-
-@pytest.mark.models
-def test_the_anonymizer_passes_on_nothing_but_c0(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from personare.codecs.usc.anonymizer import UscAnonymizer
-
-    given = []
-    original = Usc.decode
-
-    def spy(self: Usc, tokens: object, **options: object) -> Audio:
-        given.append(tokens)
-        return original(self, tokens, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Usc, "decode", spy)
-    UscAnonymizer(weights=str(folder), voice="a")(hum(11), rng=np.random.default_rng(0))
-    assert [tokens.levels for tokens in given] == [1]  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from conftest import hum
 pytest.importorskip("torch")
 
 from personare.codecs.usc.codec import Usc
+from personare.codecs.usc.held_out import sounds_of
 from personare.codecs.usc.prepare import Preparation
-from personare.codecs.usc.training_page import sounds_of, write_page
 from personare.codecs.usc.training_run import (
     TrainingRecording,
     TrainingRun,
@@ -25,6 +26,7 @@ from personare.codecs.usc.training_run import (
 )
 from personare.core.audio import Audio, write
 from personare.core.errors import AudioError, TrainingError
+from personare.reports.codec_training import write_training_page
 from personare.training.usc.configurations import settings_of
 from personare.training.usc.paper_task import PaperSettings
 from personare.training.usc.small_network import SmallShape
@@ -73,8 +75,10 @@ def test_recordings_become_a_codec_that_can_be_used(recordings: list[TrainingRec
     audio = hum(50, duration_s=1.0)
     sounds = sounds_of(codec, {"u<50>": audio}, rng=np.random.default_rng(0))
     assert list(sounds["u<50>"]) == ["original", "C0", "C0:1", "C0:5"]
-    page = write_page(run.folder, log, sounds).read_text(encoding="utf-8")
-    assert page.count("<audio") == 4 and "u&lt;50&gt;" in page and "<svg" in page
+    page = write_training_page(run.folder, log, sounds).read_text(encoding="utf-8")
+    assert page.count("<audio") == 4 and "u&lt;50&gt;" in page and page.count("<svg") == 3
+    ids = re.findall(r'id="([^"]+)"', page)
+    assert len(set(ids)) == len(ids) == 3 and "losses over steps" in page
 
 
 @pytest.mark.models

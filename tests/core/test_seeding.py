@@ -44,11 +44,34 @@ def test_key_files_are_private_and_checked(tmp_path: Path) -> None:
     key, made = load_or_make_key(path)
     assert made and stat.S_IMODE(path.stat().st_mode) == 0o600
     assert load_or_make_key(path) == (key, False) and load_key(path) == key
-    for content in (b"abc", b"zz" * 32, b"\xff\xfe", b""):
+    for content, reason in {
+        b"abc": "64 hexadecimal digits",
+        b"zz" * 32: "64 hexadecimal digits",
+        b"\xff\xfe": "64 hexadecimal digits",
+        b"": "it is empty, a key has 32; put the right one back",
+        b"ab" * 31: "it holds 31 bytes",
+        b"00" * 32: "all its bytes are 0",
+    }.items():
         path.write_bytes(content)
-        with pytest.raises(ConfigError):
+        with pytest.raises(ConfigError, match=reason) as refused:
+            load_or_make_key(path)
+        assert str(path) in str(refused.value)
+    path.write_text(key.secret.hex())
+    for mode in (0o604, 0o640, 0o602):
+        path.chmod(mode)
+        with pytest.raises(ConfigError, match=rf"others can read or change \(mode {mode:o}\); run: chmod 600 "):
             load_key(path)
     with pytest.raises(ConfigError, match="no such key file"):
         load_key(tmp_path / "absent")
     with pytest.raises(OutputError):
         load_or_make_key(path / "below-a-file")
+
+
+def test_a_folder_that_is_made_for_a_key_is_its_owners_only(tmp_path: Path) -> None:
+    place = tmp_path / "calls-private" / "key"
+    load_or_make_key(place)
+    assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700 and stat.S_IMODE(place.stat().st_mode) == 0o600
+    there = tmp_path / "shared"
+    there.mkdir(mode=0o755)
+    load_or_make_key(there / "key")
+    assert stat.S_IMODE(there.stat().st_mode) == 0o755, "a folder of the user stays as it is"

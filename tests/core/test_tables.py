@@ -13,7 +13,8 @@ from personare.core.tables import Corpus, Embeddings, Scores, Trials
 
 
 def corpus_of(**columns: list[str | None]) -> pl.DataFrame:
-    return pl.DataFrame({"utterance": ["u1", "u2"], "speaker": ["a", "b"], "audio": ["u1.wav", "u2.wav"]} | columns)
+    least: dict[str, list[str | None]] = {"utterance": ["u1", "u2"], "speaker": ["a", "b"]}
+    return pl.DataFrame(least | {"audio": ["u1.wav", "u2.wav"]} | columns)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "tsv"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from media_files import without_media
 from personare.core.errors import CorpusError
 from personare.corpora import read_corpus
 
@@ -26,7 +27,10 @@ def test_each_folder_is_a_speaker(tmp_path: Path, sound: Sound) -> None:
         ("anna/u2", "anna", str(tmp_path / "anna/u2.wav")),
         ("bela/day2/u1", "bela", str(tmp_path / "bela/day2/u1.flac")),
     ]
-    assert reading.problems == ()
+    assert [p.line for p in reading.problems] == [
+        f"{tmp_path}: 1 speaker's folder holds further folders (first: 'bela'); read as one person each; if they are "
+        "several, --speaker-from says who speaks"
+    ]
 
 
 def test_texts_and_genders_beside_the_recordings(tmp_path: Path, sound: Sound, text: Text) -> None:
@@ -46,21 +50,24 @@ def test_texts_and_genders_beside_the_recordings(tmp_path: Path, sound: Sound, t
     ]
 
 
-def test_every_fault_of_a_tree_is_a_line(tmp_path: Path, sound: Sound, text: Text) -> None:
+def test_every_fault_of_a_tree_is_a_line(
+    tmp_path: Path, sound: Sound, text: Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sound("anna/u1.wav")
     sound("anna/u1.flac")
     sound("stray.wav")
     sound("anna/.hidden.wav")
     sound(".trash/u1.wav")
     text("bela/notes.md", "no audio here")
+    without_media(monkeypatch)
     text("anna/u7.m4a", "")
     (tmp_path / "anna" / "again").symlink_to(tmp_path, target_is_directory=True)
     reading = read_corpus(tmp_path)
     assert reading.corpus.frame["utterance"].to_list() == ["anna/u1"]
     assert [p.line for p in reading.problems] == [
         f"{tmp_path}: 1 link leads to a folder that is read already (first: 'anna/again'); not followed",
-        f"{tmp_path}: 1 file is of a kind libsndfile cannot read (first: 'anna/u7.m4a'); not read; "
-        "convert to wav or flac",
+        f"{tmp_path}: 1 file needs the extra 'media' (first: 'anna/u7.m4a'); not read; "
+        "install it with: pip install 'personare[media]'",
         f"{tmp_path}: 1 audio file has no entry (first: 'stray.wav'); not read",
         f"{tmp_path}: 1 listed speaker has no utterance (first: 'bela')",
         f"{tmp_path}: 1 utterance id occurs more than once (first: 'anna/u1'); only the first of each is kept",
@@ -123,6 +130,6 @@ def test_recordings_without_a_folder_have_no_speaker(tmp_path: Path, sound: Soun
     sound("u1.wav")
     with pytest.raises(
         CorpusError,
-        match=r"no known layout \(audio files lie in it directly.*; looked for .*folders: folders, one per speaker",
+        match=r"no known layout, audio files lie in it directly; say who speaks: --speaker-from",
     ):
         read_corpus(tmp_path)

@@ -108,7 +108,7 @@ def test_paths_may_climb_for_reading(tmp_path: Path, sound: Sound, text: Text) -
     [
         ("utterance\tspeaker\nu1\ta\n", CorpusError, "needs the column 'audio'"),
         ("utterance\tspeaker\taudio\nu1\ta\tgone.wav\n", CorpusError, "no utterance is left .*1 entry names an audio"),
-        ("utterance\tspeaker\taudio\tseconds\nu1\ta\tx.wav\tlong\n", TableError, "times must be numbers"),
+        ("utterance\tspeaker\taudio\tseconds\nu1\ta\tx.wav\tlong\n", TableError, "times and channels must be numbers"),
         ("", TableError, "cannot be read"),
     ],
 )

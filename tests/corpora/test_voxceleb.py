@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from media_files import without_media
 from personare.core.errors import CorpusError
 from personare.corpora import read_corpus
 
@@ -44,8 +45,11 @@ def test_the_first_with_trials(tmp_path: Path, sound: Sound, text: Text) -> None
     assert chosen.trials is not None and len(chosen.trials) == 1
 
 
-def test_the_second_with_its_own_list_of_people(tmp_path: Path, sound: Sound, text: Text) -> None:
+def test_the_second_with_its_own_list_of_people(
+    tmp_path: Path, sound: Sound, text: Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sound("dev/aac/id00012/v1/00001.wav")
+    without_media(monkeypatch)
     text("dev/aac/id00012/v1/00002.m4a", "")
     text("vox2_meta.csv", SECOND)
     reading = read_corpus(tmp_path)
@@ -56,9 +60,10 @@ def test_the_second_with_its_own_list_of_people(tmp_path: Path, sound: Sound, te
     }
 
 
-def test_files_libsndfile_cannot_read_say_what_to_do(tmp_path: Path, text: Text) -> None:
+def test_files_that_need_an_extra_say_which(tmp_path: Path, text: Text, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_media(monkeypatch)
     text("dev/aac/id00012/v1/00002.m4a", "")
-    with pytest.raises(CorpusError, match=r"no utterance is left .*00002\.m4a.*convert to wav or flac"):
+    with pytest.raises(CorpusError, match=r"no utterance is left .*00002\.m4a.*pip install 'personare.media.'"):
         read_corpus(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The strong ear: its graph is the published network, and it tells real speakers apart."""
+"""The strong embedder: its graph is the published network, and it tells real speakers apart."""
 
 from __future__ import annotations
 
@@ -31,16 +31,24 @@ def test_a_long_recording_is_heard_in_pieces_of_bounded_size(monkeypatch: pytest
     np.testing.assert_allclose(long, (parts * lengths).sum(0) / lengths.sum(), rtol=1e-4, atol=1e-3)
 
 
-def test_a_spoiled_graph_is_made_anew(tmp_path: Path) -> None:
-    """One changed byte among millions must not be listened with."""
-    place = tmp_path / "graphs" / f"{graphs.fingerprint_of('ge2e', 0)}.graph"
-    graphs.session("ge2e", 0, ge2e.build, 1, tmp_path)
+def test_a_spoiled_or_forged_graph_is_made_anew(tmp_path: Path) -> None:
+    """One changed byte among millions must not be listened with, nor a whole network that somebody else put there."""
+    place = tmp_path / "graphs" / f"{graphs.fingerprint_of('ge2e', 0)}.onnx"
+    graphs.session("ge2e", 0, ge2e.build, 1, tmp_path, ge2e.GRAPH_SHA256)
     right = place.read_bytes()
-    for spoiled in (b"half a file", right[:-1000], right[:5000] + bytes([right[5000] ^ 1]) + right[5001:]):
+    graph = graphs.OnnxGraph()
+    forged = graph.encode("mels", ["batch", "frames", 40], graph.add("Neg", "mels"), ["batch", "frames", 40])
+    for spoiled in (b"half a file", right[:-1000], right[:5000] + bytes([right[5000] ^ 1]) + right[5001:], forged):
         place.write_bytes(spoiled)
         graphs.session.cache_clear()
-        graphs.session("ge2e", 0, ge2e.build, 1, tmp_path)
+        graphs.session("ge2e", 0, ge2e.build, 1, tmp_path, ge2e.GRAPH_SHA256)
         assert place.read_bytes() == right
+
+
+def test_a_graph_that_is_not_the_pinned_one_is_not_kept(tmp_path: Path) -> None:
+    graphs.session.cache_clear()
+    graphs.session("ge2e", 0, ge2e.build, 1, tmp_path, "0" * 64)
+    assert not (tmp_path / "graphs").exists()
 
 
 def test_graph_equals_the_published_layers_written_plainly() -> None:
@@ -50,7 +58,7 @@ def test_graph_equals_the_published_layers_written_plainly() -> None:
 
     tensors = {name: values.astype(np.float64) for name, values in load_tensors(checkpoint).items()}
     features = mels.decibel_mels(hum(8, duration_s=0.4).samples)
-    session = graphs.session("ecapa", ecapa.VERSION, ecapa_graph.build, 1, weights.home())
+    session = graphs.session("ecapa", ecapa.VERSION, ecapa_graph.build, 1, weights.home(), ecapa.GRAPH_SHA256)
     found = session.run(None, {"mels": features[None]})[0][0]
     expected = _plain(tensors, features.astype(np.float64))
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=2e-3)
@@ -110,10 +118,10 @@ def _plain(p: Tensors, x: NDArray[np.float64]) -> NDArray[np.float64]:
     return _conv(p, "fc.conv", _norm(p, "asp_bn.norm", np.concatenate([mean, std])))[:, 0]
 
 
-def _same_gender_eer(ear: Embedder, corpus: Corpus, stop_s: float | None = None) -> float:
+def _same_gender_eer(tested: Embedder, corpus: Corpus, stop_s: float | None = None) -> float:
     """EER where miss and false alarm meet, of every pair of single utterances within a gender."""
     frame = corpus.frame
-    vectors = np.concatenate([ear([read_mono(Path(path), stop_s=stop_s)]) for path in frame["audio"]])
+    vectors = np.concatenate([tested([read_mono(Path(path), stop_s=stop_s)]) for path in frame["audio"]])
     heard = Embeddings(tuple(frame["utterance"]), tuple(frame["speaker"]), vectors)
     genders = dict(zip(frame["speaker"], frame["gender"], strict=True))
     scores = scoring.score_all(heard, heard, genders=genders)

@@ -1,4 +1,4 @@
-"""The light ear: its windows and its recurrent network are the published ones."""
+"""The light embedder: its windows and its recurrent network are the published ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_graph_equals_the_published_recurrence_written_plainly() -> None:
     tensors = {n.removeprefix("model_state."): v for n, v in load_tensors(checkpoint).items() if "model_state" in n}
     windows = np.ascontiguousarray(ge2e._windows(hum(3, duration_s=2.5).samples))
     assert windows.shape == (2, 160, 40)
-    session = graphs.session("ge2e", ge2e.VERSION, ge2e.build, 1, weights.home())
+    session = graphs.session("ge2e", ge2e.VERSION, ge2e.build, 1, weights.home(), ge2e.GRAPH_SHA256)
     found = session.run(None, {"mels": windows})[0]
     np.testing.assert_allclose(found, [_plain(tensors, window) for window in windows], atol=1e-5)
 

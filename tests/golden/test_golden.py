@@ -23,7 +23,6 @@ from personare.metrics.privacy.gallery import GalleryDraw, gallery_of, isolation
 FOLDER = Path(__file__).parent
 INPUTS: dict[str, Any] = json.loads((FOLDER / "inputs.json").read_text(encoding="utf-8"))
 EXPECTED: list[dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
-FEW: dict[str, Any] = {"resamples": 2}
 
 
 def scores_of(name: str) -> tuple[list[float], list[float]]:
@@ -32,14 +31,14 @@ def scores_of(name: str) -> tuple[list[float], list[float]]:
 
 def eer(name: str, **options: Any) -> float:
     if name != "vectors":
-        return metrics.eer(*scores_of(name), **FEW).value
+        return metrics.eer(*scores_of(name)).value
     given, names = INPUTS["vectors"], tuple(INPUTS["vectors"]["speakers"])
 
     def side(what: str) -> Embeddings:
         return Embeddings(tuple(f"{what}{i}" for i in range(len(names))), names, np.array(given[what], np.float32))
 
     trials = score_all(side("test"), enrolled(side("enroll"), **options))
-    return metrics.eer(trials.targets, trials.nontargets, **FEW).value
+    return metrics.eer(trials.targets, trials.nontargets).value
 
 
 def curve(name: str) -> list[list[float]]:
@@ -78,7 +77,7 @@ def ranks(name: str) -> list[float]:
 
 def similarity(measure: Callable[..., Estimate]) -> Callable[..., float]:
     return lambda name, **options: (
-        measure(*(INPUTS[name][side] for side in ("test", "anonymized", "speakers")), **options, **FEW).value
+        measure(*(INPUTS[name][side] for side in ("test", "anonymized", "speakers")), **options).value
     )
 
 
@@ -94,11 +93,11 @@ def wilson(name: str, **options: Any) -> list[float]:
 
 
 def of_scores(measure: Callable[..., Estimate], **fixed: Any) -> Callable[..., float]:
-    return lambda name, **options: measure(*scores_of(name), **fixed, **options, **FEW).value
+    return lambda name, **options: measure(*scores_of(name), **fixed, **options).value
 
 
 def of_sides(measure: Callable[..., Estimate], *sides: str) -> Callable[..., float]:
-    return lambda name, **options: measure(*(INPUTS[name][side] for side in sides), **options, **FEW).value
+    return lambda name, **options: measure(*(INPUTS[name][side] for side in sides), **options).value
 
 
 OURS: dict[str, Callable[..., Any]] = {

@@ -45,9 +45,9 @@ def test_recording_level_does_not_count_and_rate_hardly() -> None:
 @pytest.mark.parametrize("frames", [0, 1, 4_000, 16_000])
 def test_silence_is_refused(frames: int) -> None:
     silence = Audio(np.zeros(frames, np.float32), 16_000)
-    for ear in (Paralinguistics(), Attributes()):
+    for tested in (Paralinguistics(), Attributes()):
         with pytest.raises(AudioError, match="silent or shorter"):
-            ear([silence])
+            tested([silence])
 
 
 def test_unvoiced_sound_is_refused() -> None:
@@ -124,10 +124,10 @@ def rated() -> tuple[list[Audio], Any]:
 def test_feeling_is_learnt_from_ratings_and_identical_audio_agrees(tmp_path: Path) -> None:
     batch, ratings = rated()
     fit_affect(batch, ratings, outputs=["arousal"], trained_on="hums").save(tmp_path / "model.json")
-    ear = Affect(tmp_path / "model.json")
-    heard = [one["arousal"] for one in ear(batch)]
+    tested = Affect(tmp_path / "model.json")
+    heard = [one["arousal"] for one in tested(batch)]
     assert ccc(ratings.ravel(), heard) > 0.8
-    again = [one["arousal"] for one in ear(batch)]
+    again = [one["arousal"] for one in tested(batch)]
     assert ccc(heard, again) == pytest.approx(1)
 
 
@@ -171,17 +171,17 @@ def test_a_network_gives_what_onnxruntime_gives_at_the_rate_it_wants(tmp_path: P
     path = network(tmp_path / "size.onnx", "ReduceL2")
     session = onnxruntime.InferenceSession(path)
     for rate_hz in (8_000, 16_000):
-        ear = Affect(path, outputs=("a", "b"), rate_hz=rate_hz)
+        tested = Affect(path, outputs=("a", "b"), rate_hz=rate_hz)
         for sound in (hum(1), resample(hum(1), 44_100), hum(2, duration_s=0.6), hum(3, duration_s=30)):
             ((theirs, _),) = session.run(None, {"samples": resample(sound, rate_hz).samples[None]})[0]
-            assert ear([sound])[0]["a"] == pytest.approx(float(theirs), rel=1e-6)
+            assert tested([sound])[0]["a"] == pytest.approx(float(theirs), rel=1e-6)
 
 
 def test_noise_moves_a_network_further_and_further(tmp_path: Path) -> None:
-    ear = Affect(network(tmp_path / "size.onnx", "ReduceL2"), outputs=("a", "b"))
+    tested = Affect(network(tmp_path / "size.onnx", "ReduceL2"), outputs=("a", "b"))
     sounds = [hum(i) for i in range(4)]
-    clean = [one["a"] for one in ear(sounds)]
-    heard = [[one["a"] for one in ear([noisy(a, snr_db) for a in sounds])] for snr_db in (30, 15, 0)]
+    clean = [one["a"] for one in tested(sounds)]
+    heard = [[one["a"] for one in tested([noisy(a, snr_db) for a in sounds])] for snr_db in (30, 15, 0)]
     agreement = [ccc(clean, after) for after in heard]
     assert ccc(clean, clean) == pytest.approx(1)
     assert 1 > agreement[0] > agreement[1] > agreement[2]
@@ -224,11 +224,11 @@ def test_a_value_of_real_voices_is_learnt_and_noise_hides_it_step_by_step(
     tracks = SwiftPitch()(real_speech)
     ratings = np.array([[np.log2(np.median(track[track > 0]))] for track in tracks])
     fit_affect(real_speech[:24], ratings[:24], outputs=["lift"], trained_on="pitch").save(tmp_path / "lift.json")
-    ear, others = Affect(tmp_path / "lift.json"), real_speech[24:]
-    clean = [one["lift"] for one in ear(others)]
+    tested, others = Affect(tmp_path / "lift.json"), real_speech[24:]
+    clean = [one["lift"] for one in tested(others)]
     assert ccc(ratings[24:].ravel(), clean) > 0.7
-    assert ccc(clean, [one["lift"] for one in ear(others)]) == pytest.approx(1)
-    heard = [[one["lift"] for one in ear([noisy(a, snr_db) for a in others])] for snr_db in (30, 15, 0)]
+    assert ccc(clean, [one["lift"] for one in tested(others)]) == pytest.approx(1)
+    heard = [[one["lift"] for one in tested([noisy(a, snr_db) for a in others])] for snr_db in (30, 15, 0)]
     agreement = [ccc(clean, after) for after in heard]
     assert 1 > agreement[0] > agreement[1] > agreement[2]
 

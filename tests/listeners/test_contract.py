@@ -28,7 +28,7 @@ from personare.training.recognizer.features import SYMBOLS
 from personare.training.recognizer.network import RecognizerShape
 from personare.training.recognizer.run import train_recognizer
 
-for library in ("jiwer", "whisper_normalizer", "pyworld", "pesq", "pystoi", "speechmos", "visqol", "faster_whisper"):
+for library in ("pyworld", "pesq", "pystoi", "visqol", "faster_whisper"):
     pytest.importorskip(library, reason="needs the extras 'asr', 'pitch' and 'quality'")
 pytest.importorskip("torch", reason="needs the extra 'neural'")
 pytestmark = pytest.mark.models

@@ -19,7 +19,6 @@ from personare.training.recognizer.network import RecognizerShape
 from personare.training.recognizer.run import train_recognizer
 
 pytest.importorskip("torch", reason="needs the extra 'neural'")
-pytest.importorskip("jiwer", reason="needs the extra 'asr'")
 PITCH = {"a": 300.0, "b": 900.0, "c": 2500.0}
 
 

@@ -139,7 +139,6 @@ def test_one_word_is_one_word(shared_folder: Path) -> None:
 
 
 def word_error_rate(shared: Path, rows: pl.DataFrame) -> float:
-    pytest.importorskip("jiwer")
     from personare.metrics.utility.wer import wer, word_errors
 
     words = WhisperEnglish()
@@ -159,15 +158,14 @@ def test_fewer_than_one_word_in_ten_is_wrong(shared_folder: Path) -> None:
 @pytest.mark.models
 @pytest.mark.shared
 def test_noise_at_falling_snr_loses_words_step_by_step(shared_folder: Path) -> None:
-    pytest.importorskip("jiwer")
     from personare.metrics.utility.wer import wer, word_errors
 
     rows = librispeech(shared_folder).filter(pl.col("seconds") < 9).group_by("speaker", maintain_order=True).head(1)
     batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
-    words, ear = WhisperEnglish(), Moonshine()
+    words, tested = WhisperEnglish(), Moonshine()
     rates = []
     for snr_db in (30, 3, -10):
-        heard = [words(text) for text in ear([noisy(audio, snr_db) for audio in batch])]
+        heard = [words(text) for text in tested([noisy(audio, snr_db) for audio in batch])]
         rates.append(wer(word_errors([words(text) for text in rows["text"]], heard)))
     assert rates[0] < rates[1] < rates[2]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,12 @@ from hypothesis import strategies as st
 
 from conftest import hum
 from listener_plugins import Spelling
-from personare.core.errors import ConfigError, MissingExtraError, UnknownNameError
+from personare.core.errors import ConfigError, UnknownNameError
 from personare.core.observations import Observation, ObservedUtterance, SummaryContext
 from personare.core.seeding import Key
-from personare.listeners import normalize
 from personare.listeners.moonshine import Moonshine
 from personare.listeners.normalize import NORMALIZERS, Letters, WhisperEnglish, normalizer
 from personare.training.recognizer.features import symbols_of
-
-pytest.importorskip("whisper_normalizer", reason="needs the extra 'asr'")
 
 # openai/whisper, tests/test_normalizer.py at commit 12410616f28a287f79d72637aa659fa768a4c1b0 (MIT): text -> normalized
 PUBLISHED = {
@@ -83,19 +79,10 @@ def test_a_text_with_digits_cannot_be_trained_on() -> None:
         symbols_of("room 2")
 
 
-def test_names_are_known_and_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_are_known() -> None:
     with pytest.raises(UnknownNameError, match="no normalizer 'wisper-english'; did you mean 'whisper-english'"):
         normalizer("wisper-english")
     assert WhisperEnglish().fingerprint.startswith("whisper-english:0.1.")
-    normalize._whisper_english.cache_clear()
-    monkeypatch.setitem(sys.modules, "whisper_normalizer.english", None)
-    with pytest.raises(MissingExtraError, match=r"personare\[asr\]"):
-        WhisperEnglish()("two")
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "whisper_normalizer" else object())
-    for ask in (lambda: Moonshine().summary_fingerprint, lambda: Spelling(normalizer="whisper-english").check()):
-        with pytest.raises(MissingExtraError, match=r"the normalizer 'whisper-english' needs the extra 'asr'"):
-            ask()
-    normalize._whisper_english.cache_clear()
 
 
 def test_a_normalizer_of_ones_own_decides_what_counts(monkeypatch: pytest.MonkeyPatch) -> None:

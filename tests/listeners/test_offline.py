@@ -14,7 +14,7 @@ from personare.listeners import BUILTIN, dnsmos, listener, moonshine_decoding, v
 from personare.listeners.attributes import Attributes
 
 NEEDS_A_FILE = {"ctc", "affect"}  # a model of the user's own: nothing that could be fetched
-for library in ("pyworld", "pesq", "pystoi", "speechmos", "visqol", "faster_whisper"):
+for library in ("pyworld", "pesq", "pystoi", "visqol", "faster_whisper"):
     pytest.importorskip(library, reason="needs the extras 'asr', 'pitch' and 'quality'")
 
 

@@ -34,11 +34,11 @@ def glide(rate_hz: int, *, duration_s: float = 1.5) -> tuple[Audio, Any]:
     return Audio((0.2 * sound).astype(np.float32), rate_hz), lambda times: 100 + 100 * times / duration_s
 
 
-@pytest.mark.parametrize("ear", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
+@pytest.mark.parametrize("tested", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
 @pytest.mark.parametrize("rate_hz", [8_000, 16_000, 44_100])
-def test_a_rising_tone_is_followed(ear: Any, rate_hz: int) -> None:
+def test_a_rising_tone_is_followed(tested: Any, rate_hz: int) -> None:
     audio, truth = glide(rate_hz)
-    (track,) = ear([audio])
+    (track,) = tested([audio])
     assert len(track) == 151
     inner = slice(15, 135)
     voiced = track[inner] > 0
@@ -47,19 +47,19 @@ def test_a_rising_tone_is_followed(ear: Any, rate_hz: int) -> None:
     assert np.median(np.abs(track[inner][voiced] / expected[voiced] - 1)) < 0.02
 
 
-@pytest.mark.parametrize("ear", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
+@pytest.mark.parametrize("tested", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
 @pytest.mark.parametrize("frames", [0, 1, 700, 16_000])
-def test_silence_is_unvoiced(ear: Any, frames: int) -> None:
-    (track,) = ear([Audio(np.zeros(frames, np.float32), 16_000)])
+def test_silence_is_unvoiced(tested: Any, frames: int) -> None:
+    (track,) = tested([Audio(np.zeros(frames, np.float32), 16_000)])
     assert len(track) == frames // 160 + 1
     assert not track.any()
 
 
-@pytest.mark.parametrize("ear", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
+@pytest.mark.parametrize("tested", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
 @pytest.mark.parametrize("frames", [1, 100, 801, 1_000, 9_600, pytest.param(30 * 16_000, id="30 s")])
-def test_any_length_gives_a_finite_track(ear: Any, frames: int) -> None:
+def test_any_length_gives_a_finite_track(tested: Any, frames: int) -> None:
     samples = np.tile(hum(1).samples, frames // 16_000 + 1)[:frames]
-    (track,) = ear([Audio(np.ascontiguousarray(samples), 16_000)])
+    (track,) = tested([Audio(np.ascontiguousarray(samples), 16_000)])
     assert len(track) == frames // 160 + 1
     assert np.isfinite(track).all()
     assert (track >= 0).all()
@@ -100,21 +100,21 @@ def test_swift_gives_the_numbers_of_its_own_package(duration_s: float) -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("ear", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
-def test_noise_at_falling_snr_loses_pitch_and_identity_keeps_it(shared_folder: Path, ear: Any) -> None:
+@pytest.mark.parametrize("tested", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
+def test_noise_at_falling_snr_loses_pitch_and_identity_keeps_it(shared_folder: Path, tested: Any) -> None:
     """Four utterances; Harvest, which is slow, hears the first two seconds of two of them."""
     manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
     rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 7)).head(4)
     batch = [read_mono(shared_folder / "corpus" / path) for path in rows["audio"]]
-    if ear == WorldPitch(method="harvest"):
+    if tested == WorldPitch(method="harvest"):
         batch = [Audio(audio.samples[:32_000], audio.rate_hz) for audio in batch[:2]]
-    clean = ear(batch)
+    clean = tested(batch)
     assert all(f0_spearman(track, track) == pytest.approx(1) for track in clean)
     assert all(pitch_correlation(track, track, frames="voiced") == pytest.approx(1) for track in clean)
     assert all(voicing_error(track, track) == 0 for track in clean)
     errors = []
     for snr_db in (20, 5, -10):
-        heard = ear([noisy(audio, snr_db) for audio in batch])
+        heard = tested([noisy(audio, snr_db) for audio in batch])
         errors.append(np.mean([voicing_error(a, b) for a, b in zip(clean, heard, strict=True)]))
     assert 0 < errors[0] < errors[1] < errors[2]
 
@@ -125,10 +125,10 @@ def noisy(audio: Audio, snr_db: float) -> Audio:
     return Audio((audio.samples + scale * noise).astype(np.float32), audio.rate_hz)
 
 
-@pytest.mark.parametrize("ear", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
-def test_the_same_speech_at_another_rate_has_the_same_pitch(ear: Any) -> None:
+@pytest.mark.parametrize("tested", TRACKERS, ids=lambda e: e.fingerprint.split(":")[0])
+def test_the_same_speech_at_another_rate_has_the_same_pitch(tested: Any) -> None:
     audio = hum(2, f0_hz=150.0)
-    low, high = ear([audio, resample(audio, 48_000)])
+    low, high = tested([audio, resample(audio, 48_000)])
     both = (low > 0) & (high > 0)
     assert np.mean(np.abs(low[both] / high[both] - 1) < 0.01) > 0.95
     assert voicing_error(low, high) < 0.1

@@ -15,11 +15,11 @@ import pytest
 
 from conftest import hum
 from personare.core.audio import Audio, read_mono, resample
-from personare.core.errors import AudioError, MissingExtraError, UnknownNameError
+from personare.core.errors import AudioError, MissingExtraError, UnknownNameError, WeightsError
 from personare.listeners import dnsmos, listener, visqol
 from personare.listeners.dnsmos import Dnsmos
 
-for library in ("pesq", "pystoi", "speechmos", "visqol"):
+for library in ("pesq", "pystoi", "visqol"):
     pytest.importorskip(library, reason="needs the extra 'quality'")
 
 
@@ -182,9 +182,10 @@ def test_a_missing_extra_says_what_to_install(module: str, name: str, monkeypatc
         comparison(name)([(hum(1), hum(1))])
 
 
-def test_a_missing_dnsmos_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_dnsmos_says_what_to_fetch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     dnsmos._network.cache_clear()
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    ear: Any = listener("dnsmos")
-    with pytest.raises(MissingExtraError, match=r"personare\[quality\]"):
-        ear([hum(1)])
+    monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))
+    tested: Any = listener("dnsmos")
+    with pytest.raises(WeightsError, match="personare models fetch dnsmos"):
+        tested([hum(1)])
+    dnsmos._network.cache_clear()

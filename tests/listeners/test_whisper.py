@@ -27,7 +27,6 @@ def test_silence_of_any_length_is_no_words(frames: int) -> None:
 @pytest.mark.models
 @pytest.mark.shared
 def test_hears_the_words_that_were_said(shared_folder: Path) -> None:
-    pytest.importorskip("jiwer")
     from personare.metrics.utility.wer import wer, word_errors
 
     manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
@@ -67,21 +66,20 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.models
 @pytest.mark.shared
 def test_noise_loses_words_step_by_step_and_long_and_short_speech_is_heard(shared_folder: Path) -> None:
-    pytest.importorskip("jiwer")
     from personare.metrics.utility.wer import wer, word_errors
 
     manifest = pl.read_csv(shared_folder / "corpus" / "manifest.tsv", separator="\t", quote_char=None)
     rows = manifest.filter((pl.col("corpus") == "librispeech-mini") & (pl.col("seconds") < 6)).head(3)
     batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
-    words, ear = WhisperEnglish(), Whisper(beam=1)
+    words, tested = WhisperEnglish(), Whisper(beam=1)
     rates = []
     for snr_db in (30.0, 0.0, -12.0):
-        heard = [words(text) for text in ear([noisy(audio, snr_db) for audio in batch])]
+        heard = [words(text) for text in tested([noisy(audio, snr_db) for audio in batch])]
         rates.append(wer(word_errors([words(text) for text in rows["text"]], heard)))
     assert rates[0] < rates[1] < rates[2]
     word = Audio(batch[0].samples[: int(0.6 * RATE_HZ)], RATE_HZ)
     joined = np.concatenate([audio.samples for audio in batch] * 3)
-    one, long = ear([word, Audio(joined[: 31 * RATE_HZ], RATE_HZ)])
+    one, long = tested([word, Audio(joined[: 31 * RATE_HZ], RATE_HZ)])
     assert len(one.split()) <= 6
     assert len(long.split()) > 30
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from personare.core.errors import UnknownNameError
+from personare.core.errors import MetricError, UnknownNameError
 from personare.metrics import CARDS, card, cards
 from personare.metrics.literature import REFERENCES, keys_in
 
@@ -43,3 +43,10 @@ def test_importing_the_table_loads_no_metric_and_nothing_heavy() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("place", ["KALDI_CARD", "eer_of_levels"])
+def test_a_table_that_points_to_another_card_or_to_none_is_refused(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    monkeypatch.setitem(CARDS, "eer", f"personare.metrics.privacy.eer:{place}")
+    with pytest.raises(MetricError, match="is not a card of that name"):
+        card("eer")

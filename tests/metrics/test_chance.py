@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from personare.core.errors import MetricError
 from personare.core.findings import Finding
-from personare.metrics.privacy.chance import Identities, chance_levels, chance_of_split, shuffled_levels
+from personare.metrics.privacy import chance as chance_file
+from personare.metrics.privacy.chance import Dealt, Identities, _labels
 from personare.metrics.privacy.cllr import min_cllr_of_levels
 from personare.metrics.privacy.dsys import dsys, dsys_estimate
 from personare.metrics.privacy.eer import eer_finding, eer_of_levels, rocch_eer
@@ -21,6 +22,21 @@ from personare.metrics.privacy.summary import score_summary
 from personare.metrics.privacy.zebra import d_ece_of_levels
 
 RNG = np.random.default_rng
+
+
+def chance_levels(*args: Any, **how: Any) -> list[float]:
+    """Means over the deals."""
+    return [dealt.mean for dealt in chance_file.chance_levels(*args, **how)]
+
+
+def shuffled_levels(*args: Any, **how: Any) -> list[float]:
+    """Means over shuffled labels."""
+    return [dealt.mean for dealt in chance_file.shuffled_levels(*args, **how)]
+
+
+def chance_of_split(*args: Any, **how: Any) -> list[float]:
+    """Means over deals of trials split by class."""
+    return [dealt.mean for dealt in chance_file.chance_of_split(*args, **how)]
 
 
 def within_gender(sizes: tuple[int, ...], *, tests: int, seed: int = 0, offset: float = 0.0) -> tuple[Any, ...]:
@@ -146,6 +162,16 @@ def test_gaps_shuffle_labels_within_groups_and_keep_the_number_of_targets() -> N
     assert found == pytest.approx(rocch_eer(groups_tell[same], groups_tell[~same]), abs=1e-12)
 
 
+def test_trials_across_groups_keep_their_own_number_of_targets_in_either_direction() -> None:
+    """A woman against an enrolled man is another kind of trial than a man against an enrolled woman."""
+    group = np.array([0, 0, 1, 1])
+    enrolled, tested = np.array([0, 1, 0, 1, 2, 3, 2, 3]), np.array([2, 2, 3, 3, 0, 0, 1, 1])
+    target = np.array([True] * 4 + [False] * 4)
+    for _ in range(20):
+        dealt = _labels(target, enrolled, tested, group, RNG(0))()
+        assert dealt[:4].all() and not dealt[4:].any()
+
+
 def test_people_who_are_tested_only_are_never_targets_and_leave_the_list_complete() -> None:
     scores, enrolled, tested, _ = within_gender((4,), tests=5)
     visitors = np.repeat([4, 5], 4)
@@ -194,7 +220,6 @@ def test_noise_seldom_differs_from_its_own_chance_level_across_genders_of_differ
             nontarget_speakers=identities.nontarget_tested,
             identities=identities,
             rng=rng,
-            resamples=200,
         )
         wrong += bool(found.differs_from_chance)
     assert wrong <= 8
@@ -204,15 +229,15 @@ def test_summary_finding_and_dsys_use_the_same_chance() -> None:
     scores, enrolled, tested, _ = within_gender((2, 20), tests=3, offset=-4.0)
     t, n, identities = split(scores, enrolled, tested)
     who: Any = {"target_speakers": identities.target_speakers, "nontarget_speakers": identities.nontarget_tested}
-    found = score_summary(t, n, dcf_prior=0.1, identities=identities, rng=RNG(1), resamples=20, **who)
+    found = score_summary(t, n, dcf_prior=0.1, identities=identities, rng=RNG(1), **who)
     chance = {f.metric.name: f.chance for f in found.findings}
-    alone = eer_finding(t, n, identities=identities, rng=RNG(1), resamples=20, conditions={"L": 1}, failed=2, **who)
-    assert isinstance(alone, Finding) and (alone.conditions, alone.failed) == ({"L": 1}, 2)
+    alone = eer_finding(t, n, identities=identities, rng=RNG(1), conditions={"L": 1}, **who)
+    assert isinstance(alone, Finding) and alone.conditions == {"L": 1}
     dealt = chance_of_split(t, n, [eer_of_levels], identities=identities, rng=RNG(5))[0]
     shuffled = chance_of_split(t, n, [eer_of_levels], identities=None, rng=RNG(5))[0]
     assert chance["eer"] == pytest.approx(dealt, abs=0.01) and alone.chance == pytest.approx(dealt, abs=0.01)
     assert shuffled > dealt + 0.02
-    within = dsys_estimate(t, n, identities=identities, rng=RNG(1), resamples=20, **who).value
+    within = dsys_estimate(t, n, identities=identities, rng=RNG(1), **who).value
     assert within < dsys(t, n, rng=RNG(1)) - 0.01, "what the gender tells is not charged to the voices"
     values = {f.metric.name: f.estimate.value for f in found.findings}
     assert values["dsys"] == pytest.approx(within, abs=0.02)
@@ -232,6 +257,9 @@ def test_bad_input_is_one_line() -> None:
         ({"tested": [0, 1]}, "target and nontarget trials"),
         ({"groups": [0]}, "each of 2 speakers needs the number of a group"),
         ({"groups": [0.5, 1.0]}, "number of a group"),
+        ({"groups": [0, -1]}, "number of a group"),
+        ({"groups": [[0, 0], [0, 0]]}, "number of a group"),
+        ({"tested": [-1, 0]}, "numbers of tested speakers, 0 or above"),
         ({"deals": 0}, "at least one deal"),
     ]
     for change, says in cases:
@@ -244,3 +272,33 @@ def test_bad_input_is_one_line() -> None:
     ):
         with pytest.raises(MetricError, match=says):
             chance_of_split([1.0], [0.0, 0.5], [eer_of_levels], identities=identities, rng=RNG(0))
+
+
+# the test that the deals are
+
+
+def test_the_share_of_deals_that_do_as_well_is_the_probability_of_guessing() -> None:
+    """With three possible deals beyond the value of 120: (1 + how many reach it) / (1 + deals), on both sides."""
+    dealt = Dealt(np.arange(120) / 120, 120.0)
+    assert dealt.tails(117 / 120, attacker_wants_more=True) == (4 / 121, 119 / 121)
+    assert dealt.tails(117 / 120, attacker_wants_more=False) == (119 / 121, 4 / 121)
+    assert dealt.mean == pytest.approx(119 / 240)
+
+
+def test_beyond_all_deals_the_t_law_says_how_far_but_never_below_one_deal_of_all_possible() -> None:
+    values = RNG(0).normal(0.45, 0.01, 200)
+    near, _ = Dealt(values, np.inf).tails(0.49, attacker_wants_more=True)
+    far, other = Dealt(values, np.inf).tails(0.60, attacker_wants_more=True)
+    assert far < near < 1 / 201 and far < 1e-9 and other == 1.0
+    assert Dealt(values, 120.0).tails(0.60, attacker_wants_more=True)[0] == min(1 / 201, 1 / 120)
+    assert Dealt(values, 720.0).tails(0.60, attacker_wants_more=True)[0] == pytest.approx(1 / 720)
+
+
+def test_four_people_prove_nothing_and_five_may() -> None:
+    for people, proves in ((4, False), (5, True)):
+        scores, enrolled, tested, group = within_gender((people,), tests=6)
+        (dealt,) = chance_file.chance_levels(
+            scores + 9.0 * (enrolled == tested), enrolled, tested, [eer_of_levels], groups=group, rng=RNG(0)
+        )
+        better, _ = dealt.tails(0.0, attacker_wants_more=False)
+        assert (better <= 0.025) == proves and np.isnan(better) != proves

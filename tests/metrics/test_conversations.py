@@ -44,6 +44,8 @@ def test_means_over_all_or_over_thirty_utterances() -> None:
     thirty = enrolment_means(one_hot(60), owner, most=30, rng=np.random.default_rng(0))
     assert (thirty.vectors > 0).sum(axis=1).tolist() == [30, 20]
     assert thirty.vectors[0].max() == pytest.approx(1 / 30)
+    one = enrolment_means(one_hot(60), owner, most=1, rng=np.random.default_rng(0))
+    assert (one.vectors > 0).sum(axis=1).tolist() == [1, 1] and one.vectors.max() == 1.0
 
 
 def test_every_utterance_has_the_same_weight_unless_the_papers_raw_mean_is_asked_for() -> None:
@@ -56,7 +58,12 @@ def test_every_utterance_has_the_same_weight_unless_the_papers_raw_mean_is_asked
 
 @pytest.mark.parametrize(
     ("length", "fewest", "most", "says"),
-    [(0, 1, None, "length >= 1"), (2, 3, 2, "fewest <= most"), (9, 1, None, "none of 1 speakers has 1 x 9")],
+    [
+        (0, 1, None, "length >= 1"),
+        (1, 0, None, "1 <= fewest"),
+        (2, 3, 2, "fewest <= most"),
+        (9, 1, None, "none of 1 speakers has 1 x 9"),
+    ],
 )
 def test_impossible_wishes_are_one_line(length: int, fewest: int, most: int | None, says: str) -> None:
     with pytest.raises(MetricError, match=says):
@@ -66,3 +73,5 @@ def test_impossible_wishes_are_one_line(length: int, fewest: int, most: int | No
 def test_thirty_utterances_need_chance() -> None:
     with pytest.raises(MetricError, match="random generator"):
         enrolment_means(one_hot(4), ["a"] * 4, most=30)
+    with pytest.raises(MetricError, match="most >= 1"):
+        enrolment_means(one_hot(4), ["a"] * 4, most=0, rng=np.random.default_rng(0))

@@ -16,6 +16,7 @@ from personare.core.errors import MetricError
 from personare.metrics.privacy.dsys import dsys, dsys_estimate, dsys_of_levels, dsys_reference, dsys_reference_estimate
 from personare.metrics.privacy.levels import levels_of
 
+from .by_hand import ends_by_hand
 from .conftest import CONDITIONS, GoldenTrials
 from .test_calibration import plain_pav
 
@@ -94,9 +95,43 @@ def test_estimates_hold_their_values() -> None:
     rng = np.random.default_rng(0)
     t, n = rng.normal(1, 1, size=200), rng.normal(size=2000)
     how: dict[str, Any] = {"target_speakers": np.arange(200) % 10, "nontarget_speakers": np.arange(2000) % 10}
-    found = dsys_reference_estimate(t, n, rng=np.random.default_rng(1), resamples=200, **how)
+    found = dsys_reference_estimate(t, n, **how)
     assert found.value == pytest.approx(dsys_reference(t, n))
     assert found.low < found.value < found.high
-    corrected = dsys_estimate(t, n, rng=np.random.default_rng(1), resamples=200, **how)
+    corrected = dsys_estimate(t, n, rng=np.random.default_rng(1), **how)
     assert corrected.value == dsys(t, n, rng=np.random.default_rng(1))
     assert corrected.low < corrected.value < corrected.high
+
+
+def by_the_references_rule(t: Any, n: Any, edges: Any, w: float = 1.0) -> float:
+    """The public reference, bin by bin: densities, their ratio, trapezoids between the centres of the bins."""
+    p, q = (np.histogram(scores, edges, density=True)[0] for scores in (t, n))
+    heights = []
+    for mated, other in zip(p, q, strict=True):
+        ratio = w * mated / other if other else np.inf if mated else 0.0
+        heights.append(mated * (1.0 if ratio == np.inf else max(0.0, 2 * ratio / (1 + ratio) - 1)))
+    return float(np.trapezoid(heights, dx=edges[1] - edges[0]))
+
+
+@pytest.mark.parametrize(("targets", "bins"), [(20, 2), (39, 3), (999, 99), (1000, 100), (1500, 100)])
+@pytest.mark.parametrize("w", [0.5, 1.0, 3.0])
+def test_the_reference_has_a_bin_for_ten_targets_and_a_hundred_at_most(targets: int, bins: int, w: float) -> None:
+    rng = np.random.default_rng(targets)
+    t, n = rng.normal(1.0, 1.0, targets), rng.normal(size=3000)
+    edges = np.linspace(min(t.min(), n.min()), max(t.max(), n.max()), bins + 1)
+    assert dsys_reference(t, n, w=w) == pytest.approx(by_the_references_rule(t, n, edges, w), rel=1e-9)
+
+
+@pytest.mark.parametrize("w", [1.0, 3.0])
+def test_the_references_interval_leaves_out_speakers_in_the_same_bins_and_spans_their_bias(w: float) -> None:
+    rng = np.random.default_rng(5)
+    t, n, who = rng.normal(0.8, 1, 60), rng.normal(size=300), np.arange(300) % 6
+    sides: dict[str, Any] = {"target_speakers": who[:60], "nontarget_speakers": who}
+    found = dsys_reference_estimate(t, n, w=w, level=0.8, **sides)
+    edges = np.linspace(min(t.min(), n.min()), max(t.max(), n.max()), 7)
+    rest = [by_the_references_rule(t[who[:60] != one], n[who != one], edges, w) for one in range(6)]
+    value = by_the_references_rule(t, n, edges, w)
+    assert 5 * abs(np.mean(rest) - value) > 0.005, "few trials pull it to one side"
+    ends = ends_by_hand(value, rest, bounds=(0.0, 1.0), level=0.8)
+    assert (found.low, found.high) == pytest.approx(ends, rel=1e-9)
+    assert 0 < found.low < found.value < found.high < 1

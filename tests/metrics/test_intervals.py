@@ -1,4 +1,4 @@
-"""Intervals: Wilson against scipy and its own equation, the speaker bootstrap against theory and brute force."""
+"""Intervals: Wilson against scipy and its own equation, leaving out speakers against Student and by hand."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.stats import binomtest
 
 from personare.core.errors import MetricError
-from personare.metrics.intervals import bootstrap_many, speaker_bootstrap, speaker_mean, wilson
+from personare.metrics.intervals import (
+    from_left_out,
+    leave_out_groups,
+    speaker_interval,
+    speaker_intervals,
+    speaker_mean,
+    wilson,
+)
+
+from .by_hand import ends_by_hand
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 1), (0, 20), (3, 20), (10, 20), (20, 20), (415, 449)])
@@ -54,99 +64,149 @@ def test_levels_outside_0_to_1_are_refused(level: float) -> None:
         wilson(1, 2, level=level)
 
 
-def test_bootstrap_of_a_mean_has_the_standard_error_of_theory() -> None:
-    values = np.random.default_rng(0).normal(5, 2, size=200)
-    found = speaker_mean(values, np.ones(200), rng=np.random.default_rng(1), resamples=4000)
-    reach = 1.96 * values.std() / math.sqrt(200)
-    assert found.value == pytest.approx(values.mean())
-    assert found.high - found.low == pytest.approx(2 * reach, rel=0.06)
+def test_the_interval_of_a_mean_is_students() -> None:
+    values = np.random.default_rng(0).normal(5, 2, size=8)
+    found = speaker_mean(values, np.ones(8))
+    low, high = stats.t.interval(0.95, 7, loc=values.mean(), scale=values.std(ddof=1) / math.sqrt(8))
+    assert (found.value, found.low, found.high) == pytest.approx((values.mean(), low, high), rel=1e-9)
+    narrow = speaker_mean(values, np.ones(8), level=0.5)
+    assert narrow.high - narrow.low == pytest.approx((high - low) * stats.t.ppf(0.75, 7) / stats.t.ppf(0.975, 7))
 
 
-def test_redrawing_speakers_is_wider_than_redrawing_trials() -> None:
+def test_a_number_from_zero_on_has_its_interval_on_the_scale_of_logarithms() -> None:
+    """The leave-one-out means by hand, their logarithms, and three halves of the bias that those have."""
+    wrong, words = np.array([3.0, 9.0, 1.0, 6.0]), np.array([50.0, 60.0, 40.0, 50.0])
+    found = speaker_mean(wrong, words, bounds=(0.0, math.inf))
+    value = wrong.sum() / words.sum()
+    without = np.log([(wrong.sum() - e) / (words.sum() - w) for e, w in zip(wrong, words, strict=True)])
+    reach = stats.t.ppf(0.975, 3) * math.sqrt(3 / 4 * ((without - without.mean()) ** 2).sum())
+    corrected = math.log(value) - 1.5 * 3 * (without.mean() - math.log(value))
+    ends = sorted([math.log(value), corrected])
+    assert math.log(found.high) == pytest.approx(ends[1] + reach)
+    plain = np.exp(without)
+    reach = stats.t.ppf(0.975, 3) * math.sqrt(3 / 4 * ((plain - plain.mean()) ** 2).sum())
+    assert (found.low == 0.0) == (min(value, value - 4.5 * (plain.mean() - value)) - reach <= 0)
+
+
+def test_leaving_out_speakers_is_wider_than_leaving_out_trials() -> None:
     rng = np.random.default_rng(0)
     speaker_means = rng.normal(size=10)
     trials = np.repeat(speaker_means, 100) + 0.1 * rng.normal(size=1000)
-    by_speaker = speaker_mean(trials.reshape(10, 100).sum(axis=1), np.full(10, 100), rng=np.random.default_rng(1))
-    by_trial = speaker_mean(trials, np.ones(1000), rng=np.random.default_rng(1))
+    by_speaker = speaker_mean(trials.reshape(10, 100).sum(axis=1), np.full(10, 100))
+    by_trial = speaker_mean(trials, np.ones(1000))
     assert by_speaker.value == pytest.approx(by_trial.value)
     assert by_speaker.high - by_speaker.low > 5 * (by_trial.high - by_trial.low)
 
 
-def test_same_chance_same_interval_and_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    sums, counts = np.arange(9.0), np.arange(1.0, 10.0)
-    whole = speaker_mean(sums, counts, rng=np.random.default_rng(3), resamples=100)
-    monkeypatch.setattr("personare.metrics.intervals.CELLS_AT_ONCE", 30)
-    assert speaker_mean(sums, counts, rng=np.random.default_rng(3), resamples=100) == whole
+def test_more_than_a_hundred_speakers_are_left_out_in_groups() -> None:
+    assert leave_out_groups(100).tolist() == list(range(100))
+    assert np.bincount(leave_out_groups(250)).tolist() == [3] * 50 + [2] * 50
+    values = np.random.default_rng(0).normal(size=3000)
+    found = speaker_mean(values, np.ones(3000))
+    assert found.n == 3000 and found.high - found.low == pytest.approx(2 * 1.96 / math.sqrt(3000), rel=0.2)
+    rest = [values[np.arange(3000) % 100 != group].mean() for group in range(100)]
+    assert (found.low, found.high) == pytest.approx(ends_by_hand(values.mean(), rest, level=0.95), rel=1e-9)
+
+
+def test_what_lies_at_the_end_of_its_scale_without_a_speaker_counts_as_near_it() -> None:
+    """Log odds of 0 or 1 and the logarithm of 0 are endless: two thousandths of the scale, or a hundredth of the value.
+
+    Where the value itself is nearer to the end than four times that, a quarter of its own distance.
+    """
+    for value, bounds, counted in (
+        (0.5, (0.0, 1.0), 0.002),
+        (0.5, (0.0, 5.0), 0.01),
+        (0.004, (0.0, 1.0), 0.001),
+        (3.0, (0.0, math.inf), 0.03),
+        (3.0, (1.0, math.inf), 1.02),
+        (-3.0, (-math.inf, 0.0), -0.03),
+    ):
+        end = bounds[0] if math.isfinite(bounds[0]) else bounds[1]
+        near = [value, value, value, counted]
+        (found,) = from_left_out(np.array([[value, *near[:3], end]]).T, speakers=4, bounds=[bounds], level=0.2)
+        plain_low, plain_high = ends_by_hand(value, [*near[:3], end], level=0.2)
+        low, high = ends_by_hand(value, near, bounds=bounds, level=0.2)
+        low = bounds[0] if plain_low <= bounds[0] else low
+        high = bounds[1] if plain_high >= bounds[1] else high
+        assert (found.low, found.high) == pytest.approx((low, high), rel=1e-9), (value, bounds)
+        assert bounds[0] < found.low or found.high < bounds[1], "one end at least tells"
 
 
 def test_one_speaker_has_a_value_but_no_interval() -> None:
-    found = speaker_mean([3], [6], rng=np.random.default_rng(0))
+    found = speaker_mean([3], [6])
     assert (found.value, found.n) == (0.5, 1)
     assert math.isnan(found.low)
     assert math.isnan(found.high)
 
 
-def test_redraws_without_a_value_are_left_out_and_too_many_leave_no_interval() -> None:
-    def needs_the_first(drawn: np.ndarray) -> np.ndarray:
-        return np.where(drawn[:, 0] > 0, drawn[:, 0], np.nan)
+def test_rows_without_a_value_are_left_out_and_too_many_leave_no_interval() -> None:
+    def needs_the_first(kept: np.ndarray) -> np.ndarray:
+        return np.where(kept[:, 0] > 0, kept @ np.arange(5.0) / kept.sum(axis=1), np.nan)
 
-    found = speaker_bootstrap(needs_the_first, speakers=5, rng=np.random.default_rng(0))
-    assert found.low >= 1
-    never = speaker_bootstrap(
-        lambda drawn: np.where((drawn == 1).all(axis=1), 1.0, np.nan), speakers=9, rng=np.random.default_rng(0)
-    )
+    assert not math.isnan(speaker_interval(needs_the_first, speakers=5).low)
+    never = speaker_interval(lambda kept: np.where(kept.all(axis=1), 1.0, np.nan), speakers=9)
     assert never.value == 1.0
     assert math.isnan(never.low)
 
 
-def test_a_centred_interval_holds_the_value_and_its_bounds() -> None:
-    values = np.random.default_rng(0).random(30)
+def test_a_statistic_that_few_speakers_pull_to_one_side_has_its_bias_in_the_interval() -> None:
+    """The variance divided by n is too small by 1/n of itself; the interval reaches three halves of that further up."""
+    values = np.random.default_rng(0).normal(size=12)
 
-    def largest(drawn: np.ndarray) -> np.ndarray:
-        return np.array([values[row > 0].max() for row in drawn])
+    def spread(kept: np.ndarray) -> np.ndarray:
+        count = kept.sum(axis=1)
+        return np.asarray(kept @ values**2 / count - (kept @ values / count) ** 2)
 
-    kwargs = {"speakers": 30, "rng": np.random.default_rng(1)}
-    found = speaker_bootstrap(largest, centred=True, bounds=(0.0, 1.0), **kwargs)  # type: ignore[arg-type]
-    assert 0 <= found.low <= found.value <= found.high <= 1
+    found = speaker_interval(spread, speakers=12)
+    bias = values.var() - values.var(ddof=1)
+    assert bias < 0
+    assert (found.high + found.low) / 2 == pytest.approx(found.value - 0.75 * bias, rel=1e-9)
 
 
-def test_a_centred_interval_is_shifted_against_the_bias_of_the_redraws() -> None:
-    """Redraws of this statistic lie 5 above the value: the shift brings them back, and must not push them further."""
-    values = np.linspace(-1, 1, 40)
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_share_at_its_end_keeps_the_doubt_of_so_few_speakers(value: float) -> None:
+    found = speaker_mean(np.full(6, value), np.ones(6), bounds=(0.0, 1.0))
+    doubt = wilson(0, 6).high
+    assert (found.low, found.high) == pytest.approx((0.0, doubt) if value == 0 else (1 - doubt, 1.0))
 
-    def pulled(drawn: np.ndarray) -> np.ndarray:
-        return np.asarray(drawn @ values / 40 + 5.0 * (drawn != 1).any(axis=1))
 
-    plain = speaker_bootstrap(pulled, speakers=40, rng=np.random.default_rng(1))
-    shifted = speaker_bootstrap(pulled, speakers=40, rng=np.random.default_rng(1), centred=True)
-    assert plain.value == pytest.approx(0.0, abs=1e-12) and 4.7 < plain.low < 5.0 < plain.high < 5.3
-    middle = np.median([pulled(row[None])[0] for row in np.random.default_rng(1).multinomial(40, [1 / 40] * 40, 1000)])
-    assert (shifted.low, shifted.high) == pytest.approx((plain.low - middle, plain.high - middle), abs=1e-9)
-    assert -0.3 < shifted.low < 0.0 < shifted.high < 0.3
-    bounded = speaker_bootstrap(pulled, speakers=40, rng=np.random.default_rng(1), centred=True, bounds=(-0.05, 0.07))
-    assert (bounded.low, bounded.high) == (-0.05, 0.07)
-    (many,) = bootstrap_many(lambda drawn: pulled(drawn)[:, None], speakers=40, rng=np.random.default_rng(1))
-    assert many == plain, "nothing is shifted unless asked for"
+@given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=12))
+def test_an_interval_holds_its_value_and_stays_within_the_bounds(shares: list[float]) -> None:
+    found = speaker_mean(shares, np.ones(len(shares)), bounds=(0.0, 1.0))
+    assert -1e-12 <= found.low <= found.value <= found.high <= 1 + 1e-12
+
+
+def test_each_statistic_has_its_own_bounds() -> None:
+    def two(drawn: np.ndarray) -> np.ndarray:
+        return np.stack([drawn[:, 0], -drawn[:, 0]], axis=1)
+
+    limits = [(0.5, 1.5), (-math.inf, 9.0)]
+    for estimate, bounds, sign in zip(speaker_intervals(two, speakers=9, bounds=limits), limits, (1, -1), strict=True):
+        ends = ends_by_hand(sign, sign * (np.arange(9) > 0), bounds=bounds, level=0.95)
+        assert (estimate.value, estimate.low, estimate.high) == pytest.approx((sign, *ends), rel=1e-9)
+    with pytest.raises(ValueError, match="shorter"):
+        speaker_intervals(two, speakers=9, bounds=[(0.0, 1.0)])
 
 
 def test_speakers_without_counts_are_not_there() -> None:
-    found = speaker_mean([1, 0, 2], [2, 0, 2], rng=np.random.default_rng(0))
+    found = speaker_mean([1, 0, 2], [2, 0, 2])
     assert (found.value, found.n) == (0.75, 2)
     with pytest.raises(MetricError, match="at least one speaker"):
-        speaker_mean([0], [0], rng=np.random.default_rng(0))
+        speaker_mean([0], [0])
     with pytest.raises(MetricError, match="equal length"):
-        speaker_mean([0, 1], [1], rng=np.random.default_rng(0))
+        speaker_mean([0, 1], [1])
 
 
-def test_no_speakers_or_no_resamples_are_refused() -> None:
-    with pytest.raises(MetricError, match="speakers and resamples"):
-        bootstrap_many(lambda drawn: drawn, speakers=0, rng=np.random.default_rng(0))
-    with pytest.raises(MetricError, match="speakers and resamples"):
-        bootstrap_many(lambda drawn: drawn, speakers=3, rng=np.random.default_rng(0), resamples=0)
+def test_no_speakers_are_refused() -> None:
+    with pytest.raises(MetricError, match="needs speakers, not 0"):
+        speaker_intervals(lambda kept: kept, speakers=0)
+    assert len(speaker_intervals(lambda kept: kept, speakers=3)) == 3
 
 
 @pytest.mark.filterwarnings("error")
-def test_infinite_redraws_give_an_infinite_end_and_no_warning() -> None:
-    endless = lambda drawn: np.where(drawn[:, 0] == 0, -np.inf, drawn[:, 0])  # noqa: E731
-    found = speaker_bootstrap(endless, speakers=3, rng=np.random.default_rng(1))
-    assert found.value == 1.0 and found.low == -np.inf and found.high in (2.0, 3.0)
+def test_an_infinite_number_without_some_speaker_leaves_no_interval_and_no_warning() -> None:
+    endless = lambda kept: np.where(kept[:, 0] == 0, -np.inf, kept[:, 0])  # noqa: E731
+    found = speaker_interval(endless, speakers=3)
+    assert found.value == 1.0 and math.isnan(found.low) and math.isnan(found.high)
+    always = speaker_interval(lambda kept: np.full(len(kept), -np.inf), speakers=3)
+    assert (always.low, always.value) == (-np.inf, -np.inf)

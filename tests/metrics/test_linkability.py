@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from personare.core.errors import MetricError
 from personare.metrics.privacy.linkability import (
+    _drawn_links,
     default_sizes,
     exact_curve,
     link_probability,
@@ -118,6 +119,9 @@ def test_five_draws_scatter_around_the_exact_value() -> None:
         assert abs(d.value - e.value) < 4 * 0.5 / math.sqrt(5 * 3000)
     assert (np.diff(drawn.drawn, axis=1) <= 0).all(), "subsets are nested, so a larger one cannot link more"
     assert np.ptp(drawn.drawn[:, 2]) == 0, "with everybody enrolled nothing is left to chance"
+    once = linkability(test, owner, enroll, people, sizes=(10,), draws=1, rng=np.random.default_rng(1))
+    assert once.drawn is not None and once.drawn.shape == (1, 1)
+    assert not _drawn_links(np.zeros((1, 1)), np.zeros((1, 1))).any(), "what cannot happen never does"
 
 
 def test_one_test_per_speaker_gives_wilson_several_give_a_wider_interval_than_counting_tests() -> None:
@@ -177,8 +181,9 @@ def test_monotone_maps_of_scores_change_nothing(rows: list[list[int]], column: i
     assert plain.tolist() == [sum(v >= row[column] for v in row) - 1 for row in rows]
 
 
-def test_scores_and_vectors_agree_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("personare.metrics.privacy.nontargets_above.BLOCK_CELLS", 120)
+@pytest.mark.parametrize("cells", [1, 120])
+def test_scores_and_vectors_agree_beyond_one_block(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    monkeypatch.setattr("personare.metrics.privacy.nontargets_above.BLOCK_CELLS", cells)
     test, owner, enroll, names = voices(11, people=40, tests=50)
     scores = (test @ enroll.T) / np.outer(np.linalg.norm(test, axis=1), np.linalg.norm(enroll, axis=1))
     from_scores = linkability_from_scores(scores, owner, owner)
@@ -252,6 +257,8 @@ def test_bad_input_is_one_line(change: dict[str, Any], says: str) -> None:
     [
         ([[math.nan, 1.0]], [0], "NaN"),
         ([[1.0, 2.0]], [2], "0..1"),
+        ([[1.0, 2.0], [1.0, 2.0]], [-1, 0], "0..1; got -1..0"),
+        ([[1.0, 2.0]], [0.0], "target columns"),
         ([[1.0, 2.0]], [0, 1], "target columns"),
         (np.zeros((0, 2)), [], "shape"),
     ],
@@ -272,7 +279,9 @@ def test_default_sizes_end_with_everybody() -> None:
     assert default_sizes(20) == (20,) and default_sizes(3) == (3,)
 
 
-def test_voices_all_nearly_alike_are_counted_as_in_double_precision() -> None:
+@pytest.mark.parametrize("cells", [1, 500_000])
+def test_voices_all_nearly_alike_are_counted_as_in_double_precision(monkeypatch: Any, cells: int) -> None:
+    monkeypatch.setattr("personare.metrics.privacy.nontargets_above.DOUBLE_CELLS", cells)
     rng = np.random.default_rng(4)
     shared = rng.standard_normal(192)
     enroll = shared + 1e-3 * rng.standard_normal((300, 192))  # cosines differ in the seventh digit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.stats import binom, skewnorm
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.exceedance import BellCurve, CountBins, fit_exceedance
+from personare.metrics.privacy.exceedance import GRID, BellCurve, CountBins, Exceedance, fit_exceedance
 from personare.metrics.privacy.linkability import exact_curve
 from personare.metrics.privacy.nontargets_above import nontargets_above
 from personare.metrics.privacy.population import CARD, population_linkability
@@ -81,6 +84,34 @@ def test_bins_of_few_people_and_where_they_begin_to_grow() -> None:
     assert CountBins.of(100).place(np.array([0, 3, 9, 10, 11, 99])).tolist() == [0, 3, 9, 10, 10, 10]
 
 
+@pytest.mark.parametrize("enrolled", [25, 500])
+def test_a_bin_holds_the_binomial_probability_of_its_counts(enrolled: int) -> None:
+    bins = CountBins.of(enrolled)
+    ends = [*bins.edges[1:], enrolled]
+    for cell in (0, 120, 200, 300, 420):
+        p = NormalDist().cdf(-(GRID[cell] + GRID[cell + 1]) / 2)
+        each = binom.pmf(np.arange(enrolled), enrolled - 1, p)
+        expected = [each[a:b].sum() for a, b in zip(bins.edges, ends, strict=True)]
+        np.testing.assert_allclose(bins.probability[:, cell], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("curve", [BellCurve(0.5, 1.3), BellCurve(-1.0, 2.0, 3.0), BellCurve(2.0, 0.5, -4.0)])
+def test_cells_and_linkability_are_scipys_skew_normal_law(curve: BellCurve) -> None:
+    law = skewnorm(curve.skew, curve.mean, curve.spread)
+    below = law.cdf(GRID)
+    below[0], below[-1] = 0.0, 1.0
+    np.testing.assert_allclose(curve.cells(GRID), np.diff(below), atol=1e-9)
+    for people in (2, 50, 10**4):
+        mean = quad(lambda z: law.pdf(z) * (1 - NormalDist().cdf(-z)) ** (people - 1), -12, 14, limit=400)[0]  # noqa: B023
+        assert curve.linkability(people) == pytest.approx(mean, rel=2e-4, abs=1e-9)
+
+
+def test_a_mixture_weighs_both_curves() -> None:
+    one, two = BellCurve(1.0, 1.0), BellCurve(3.0, 1.0, 2.0)
+    mixed = Exceedance(one, two, 0.25).linkability(100)
+    assert mixed == pytest.approx(0.75 * one.linkability(100) + 0.25 * two.linkability(100))
+
+
 def test_bins_share_all_probability() -> None:
     for enrolled in (20, 29, 500, 22_024):
         bins = CountBins.of(enrolled)
@@ -97,7 +128,7 @@ def test_forecasts_come_true_among_held_out_people() -> None:
     measured = float(exact_curve(b, enrolled=people)[-1])
     few = 400
     seen = np.random.default_rng(2).hypergeometric(b, people - 1 - b, few - 1)
-    forecast = population_linkability(seen, np.arange(tests), enrolled=few, populations=(people,), resamples=40)
+    forecast = population_linkability(seen, np.arange(tests), enrolled=few, populations=(people,))
     assert forecast.estimates[0].value == pytest.approx(measured, abs=0.03)
     assert forecast.estimates[0].low <= measured <= forecast.estimates[0].high
     assert exact_curve(seen, enrolled=few)[-1] > measured + 0.1, "the forecast had something to foretell"
@@ -105,7 +136,7 @@ def test_forecasts_come_true_among_held_out_people() -> None:
 
 def test_the_checks_report_the_error_and_set_the_reach() -> None:
     b = voice_counts(3, people=4000, tests=600)
-    found = population_linkability(b, np.arange(600), enrolled=4000, populations=(10**6, 10**9), resamples=10)
+    found = population_linkability(b, np.arange(600), enrolled=4000, populations=(10**6, 10**9))
     assert [c.factor for c in found.checks] == [10, 100] and [c.fitted_on for c in found.checks] == [400, 40]
     for check in found.checks:
         assert check.measured == float((b == 0).mean())
@@ -120,8 +151,24 @@ def test_the_checks_report_the_error_and_set_the_reach() -> None:
 def test_few_beaten_tests_carry_no_further_than_the_data() -> None:
     b = np.zeros(200, dtype=np.int64)
     b[:5] = [1, 1, 2, 4, 9]
-    found = population_linkability(b, np.arange(200), enrolled=300, populations=(10**6,), resamples=10)
+    found = population_linkability(b, np.arange(200), enrolled=300, populations=(10**6,))
     assert found.beaten == 5 and found.trusted_to() == 300
+
+
+def test_half_clear_and_half_lost_voices_are_within_the_interval() -> None:
+    """Nobody resembles half of the voices, the rest are guesses: a bell curve fits, and its forecast is far too low."""
+    rng = np.random.default_rng(0)
+    b = np.where(np.arange(500) < 240, 0, rng.integers(0, 500, 500))
+    found = population_linkability(b, np.arange(500), enrolled=500, populations=(10**9,))
+    assert found.estimates[0].value < 0.4
+    assert found.estimates[0].low <= 0.48 <= found.estimates[0].high
+
+
+def test_what_cannot_be_checked_has_no_interval() -> None:
+    b = bell_counts(4, mean=1.0, spread=1.0, tests=100, enrolled=100)
+    found = population_linkability(b, np.arange(100), enrolled=100, populations=(10**6,))
+    assert not found.checks and np.isnan([found.estimates[0].low, found.estimates[0].high]).all()
+    assert found.estimates[0].value == found.model.linkability(10**6)
 
 
 # laws
@@ -139,8 +186,8 @@ def test_order_changes_nothing() -> None:
     b = bell_counts(4, mean=2.0, spread=1.0, tests=300, enrolled=200)
     speakers = np.repeat(np.arange(100), 3)
     order = np.random.default_rng(0).permutation(300)
-    one = population_linkability(b, speakers, enrolled=200, populations=(10**5,), resamples=10)
-    two = population_linkability(b[order], speakers[order], enrolled=200, populations=(10**5,), resamples=10)
+    one = population_linkability(b, speakers, enrolled=200, populations=(10**5,))
+    two = population_linkability(b[order], speakers[order], enrolled=200, populations=(10**5,))
     assert one.estimates[0].value == pytest.approx(two.estimates[0].value, rel=1e-9)
     assert one.estimates[0].n == 100
 
@@ -162,3 +209,26 @@ def test_order_changes_nothing() -> None:
 def test_bad_input_is_one_line(counts: list[int], options: dict[str, Any], says: str) -> None:
     with pytest.raises(MetricError, match=says):
         population_linkability(counts, np.arange(len(counts)), **options)
+
+
+def test_the_skewed_curve_weighs_what_akaikes_criterion_gives_it() -> None:
+    """One more parameter costs one: equal fits weigh 1 : e, and a law that is far from a bell leaves nothing to it."""
+    bins = CountBins.of(2000)
+    truth = [BellCurve(2.0, 1.0), BellCurve(0.5, 2.5, 6.0)]
+    straight, skewed = (fit_exceedance(bins, 3000 * bins.probability @ curve.cells(GRID)) for curve in truth)
+    assert straight.weight == pytest.approx(1 / (1 + math.e), abs=0.01)
+    assert skewed.weight > 0.999 and skewed.skewed.skew > 3
+    assert skewed.linkability(10**4) == pytest.approx(truth[1].linkability(10**4), rel=0.02)
+
+
+def test_curves_stay_within_their_limits_where_the_counts_ask_for_more() -> None:
+    """Half of the tests beaten by nobody and half by everybody: no spread is large enough."""
+    bins = CountBins.of(1000)
+    counts = np.zeros(len(bins.edges))
+    counts[0] = counts[-1] = 500.0
+    fit = fit_exceedance(bins, counts)
+    assert fit.bell.spread == pytest.approx(5.0) and fit.skewed.spread <= 5.0 + 1e-9
+    counts[0], counts[-1] = 1000.0, 0.0
+    assert -4.0 <= fit_exceedance(bins, counts).bell.mean <= 9.0
+    counts[0], counts[-1] = 0.0, 1000.0
+    assert fit_exceedance(bins, counts).linkability(1000) < 1e-3

@@ -1,4 +1,4 @@
-"""Redraws of speakers are exact, and what pure noise gives is called chance."""
+"""Leaving out speakers is exact, and what pure noise gives is called chance."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from personare.metrics.privacy.eer import (
     CARD,
     eer_of_levels,
     kaldi_eer,
-    kaldi_eer_estimate,
+    kaldi_eer_of_levels,
     rocch_eer,
     rocch_eer_estimate,
 )
-from personare.metrics.privacy.redraws import level_values, speaker_levels
+from personare.metrics.privacy.redraws import left_out, level_values
 from personare.metrics.privacy.zebra import d_ece, d_ece_of_levels, log10_l, log10_l_of_levels
 
 SPEAKERS = 7
@@ -35,48 +35,54 @@ def some_trials(seed: int) -> tuple[Any, Any, Any, Any]:
     return t, n, rng.integers(0, SPEAKERS, size=40), rng.integers(0, SPEAKERS, size=150)
 
 
-@pytest.mark.parametrize(
-    ("metric", "of_levels"),
-    [
-        (rocch_eer, eer_of_levels),
-        (min_cllr, min_cllr_of_levels),
-        (d_ece, d_ece_of_levels),
-        (log10_l, log10_l_of_levels),
-    ],
-)
-def test_a_redraw_is_the_same_as_copying_trials(metric: Callable[..., float], of_levels: Callable[..., float]) -> None:
+@pytest.mark.parametrize("enrolled_too", [False, True])
+def test_leaving_out_a_speaker_is_the_same_as_deleting_trials(enrolled_too: bool) -> None:
     t, n, t_who, n_who = some_trials(0)
-    counts = speaker_levels(t, n, target_speakers=t_who, nontarget_speakers=n_who)
-    drawn = np.random.default_rng(1).multinomial(SPEAKERS, [1 / SPEAKERS] * SPEAKERS, size=30)
-    found = level_values(counts, [of_levels])(drawn.astype(float))[:, 0]
-    for row, value in zip(drawn, found, strict=True):
-        assert value == pytest.approx(metric(np.repeat(t, row[t_who]), np.repeat(n, row[n_who])), abs=1e-12)
+    other = (n_who + 1 + np.random.default_rng(4).integers(0, SPEAKERS - 1, size=150)) % SPEAKERS
+    who: Any = {"target_speakers": t_who, "nontarget_speakers": n_who}
+    out = left_out(40, 150, **who, nontarget_enrolled=other if enrolled_too else None)
+    assert (out.groups, out.speakers) == (SPEAKERS, SPEAKERS)
+    metrics: list[Callable[..., float]] = [rocch_eer, min_cllr, d_ece, log10_l, kaldi_eer, cllr]
+    of_levels = [eer_of_levels, min_cllr_of_levels, d_ece_of_levels, log10_l_of_levels]
+    found = np.column_stack([level_values(t, n, of_levels, out, raw=[kaldi_eer_of_levels]), cllr_values(t, n, out)])
+    for row in range(1 + SPEAKERS):
+        keep_t, keep_n = t_who != row - 1, n_who != row - 1
+        if enrolled_too:
+            keep_n &= other != row - 1
+        expected = [metric(t[keep_t], n[keep_n]) for metric in metrics]
+        assert found[row].tolist() == pytest.approx(expected, abs=1e-12)
 
 
-def test_cllr_and_kaldi_redraws_are_the_same_as_copying_trials() -> None:
-    t, n, t_who, n_who = some_trials(2)
-    values, speakers = cllr_values(t, n, t_who, n_who)
-    drawn = np.random.default_rng(1).multinomial(speakers, [1 / speakers] * speakers, size=20)
-    for row, value in zip(drawn, values(drawn.astype(float)), strict=True):
-        assert value == pytest.approx(cllr(np.repeat(t, row[t_who]), np.repeat(n, row[n_who])))
-    found = kaldi_eer_estimate(
-        t, n, target_speakers=t_who, nontarget_speakers=n_who, rng=np.random.default_rng(5), resamples=50
+def test_many_speakers_are_left_out_in_groups_and_no_trial_twice() -> None:
+    """A trial between two people of one group is lost once without that group."""
+    rng = np.random.default_rng(0)
+    tested, enrolled = rng.integers(0, 150, size=(2, 4000))
+    same = tested == enrolled
+    scores = rng.normal(size=4000) + same
+    out = left_out(
+        int(same.sum()),
+        int((~same).sum()),
+        target_speakers=tested[same],
+        nontarget_speakers=tested[~same],
+        nontarget_enrolled=enrolled[~same],
     )
-    drawn = np.random.default_rng(5).multinomial(speakers, [1 / speakers] * speakers, size=50)
-    copied = [kaldi_eer(np.repeat(t, row[t_who]), np.repeat(n, row[n_who])) for row in drawn]
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(copied, [0.025, 0.975])))
+    found = cllr_values(scores[same], scores[~same], out)
+    names = np.unique(np.concatenate([tested, enrolled]))
+    group = np.searchsorted(names, np.arange(150)) % 100
+    for g in (0, 7, 99):
+        kept = (group[tested] != g) & (group[enrolled] != g)
+        assert found[1 + g] == pytest.approx(cllr(scores[same & kept], scores[~same & kept]))
 
 
-def test_a_redraw_that_loses_a_class_has_no_value() -> None:
-    counts = speaker_levels([1, 2], [0, 1], target_speakers=["a", "a"], nontarget_speakers=["b", "b"])
-    found = level_values(counts, [eer_of_levels])(np.array([[2.0, 0.0], [1.0, 1.0]]))
-    assert math.isnan(found[0, 0])
-    assert found[1, 0] == rocch_eer([1, 2], [0, 1])
+def test_a_row_that_loses_a_class_has_no_value() -> None:
+    out = left_out(2, 2, target_speakers=["a", "a"], nontarget_speakers=["b", "b"])
+    found = level_values([1, 2], [0, 1], [eer_of_levels], out)
+    assert found[0, 0] == rocch_eer([1, 2], [0, 1]) and np.isnan(found[1:]).all()
 
 
 def test_speakers_must_fit_the_scores() -> None:
     with pytest.raises(MetricError, match="each nontarget trial needs one speaker: 2 scores"):
-        speaker_levels([1], [0, 1], target_speakers=["a"], nontarget_speakers=["b"])
+        left_out(1, 2, target_speakers=["a"], nontarget_speakers=["b"])
 
 
 def test_noise_seldom_differs_from_its_own_chance_level() -> None:
@@ -85,8 +91,8 @@ def test_noise_seldom_differs_from_its_own_chance_level() -> None:
         rng = np.random.default_rng(seed)
         t, n = rng.normal(size=300), rng.normal(size=3000)
         who: dict[str, Any] = {"target_speakers": np.arange(300) % 20, "nontarget_speakers": np.arange(3000) % 20}
-        estimate = rocch_eer_estimate(t, n, rng=rng, resamples=200, **who)
-        chance = shuffled_levels(t, n, [eer_of_levels], rng=rng, deals=20)[0]
+        estimate = rocch_eer_estimate(t, n, **who)
+        chance = shuffled_levels(t, n, [eer_of_levels], rng=rng, deals=20)[0].mean
         wrong += bool(Finding(CARD, estimate, chance=chance).differs_from_chance)
     assert wrong <= 8
 
@@ -102,6 +108,6 @@ def test_interval_covers_the_truth_about_as_often_as_it_says() -> None:
             "target_speakers": np.repeat(np.arange(30), 20),
             "nontarget_speakers": np.repeat(np.arange(30), 60),
         }
-        found = rocch_eer_estimate(t, n, rng=rng, resamples=200, **who)
+        found = rocch_eer_estimate(t, n, **who)
         hits += found.low <= true_eer <= found.high
     assert 0.83 <= hits / rounds <= 1.0

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from personare.core.errors import MetricError
+from personare.core.vectors import cosine
 from personare.metrics.privacy.gallery import Gallery, GalleryDraw, gallery_of, isolation_in_galleries
 from personare.metrics.privacy.isolation import highest
 from personare.metrics.privacy.singling_chance import TRIVIAL, chance_at_rank, chance_of_isolation
@@ -96,6 +97,19 @@ def test_footnote_4_few_conversations_per_speaker() -> None:
 def test_voices_so_close_that_one_fold_fills_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("personare.metrics.privacy.gallery.DEPTH", 10)  # always too shallow: ten calibrate
     check_against_plain(5, (20, 30), people=30)
+
+
+@pytest.mark.parametrize("people", [40, 120])
+def test_voices_whose_cosines_single_precision_cannot_tell_apart(people: int) -> None:
+    """All cosines lie within 2e-7 of each other; in double precision every voice isolates its owner."""
+    rng = np.random.default_rng(8)
+    voice, owner = rng.uniform(-1, 1, (people, 6)), np.repeat(np.arange(people), 10)
+    heard = voice[owner] + 0.001 * rng.standard_normal((len(owner), 6))
+    squeezed = [np.hstack([np.ones((len(x), 1)), 1e-4 * x]) for x in (voice, heard)]
+    scores = cosine(squeezed[0], squeezed[1])
+    assert np.ptp(scores) < 2e-7
+    found = singling_out(squeezed[0], np.arange(people), squeezed[1], owner, sizes=(20, people), draws=2)
+    assert [e.value for e in found.estimates] == [1.0, 1.0]
 
 
 def test_all_ten_folds_differ() -> None:

@@ -1,18 +1,19 @@
-"""Word error rate: against an edit distance written here, sums over utterances, silence, no jiwer."""
+"""Word error rate: against an edit distance written here, sums over utterances, silence."""
 
 from __future__ import annotations
 
-import sys
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from personare.core.errors import MetricError, MissingExtraError
+from personare.core.errors import MetricError
 from personare.metrics.utility.wer import WordErrors, wer, wer_estimate, word_errors
 
-pytest.importorskip("jiwer", reason="needs the extra 'asr'")
+from .by_hand import ends_by_hand
+
 SENTENCES = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
 
 
@@ -45,17 +46,30 @@ def test_kinds_of_errors_and_rates_by_hand() -> None:
     assert wer(word_errors(["one\ttwo\n"], [" one  two"])) == 0.0
 
 
-def test_interval_redraws_speakers_and_keeps_those_without_words() -> None:
-    found = word_errors(["a b c", "a b c", "", "a b"], ["a b c", "a x c", "y", "a b"])
-    estimate = wer_estimate(found, speakers=["s", "t", "u", "v"], rng=np.random.default_rng(0))
-    assert estimate.value == wer(found)
+def test_the_interval_leaves_out_speakers_and_keeps_those_without_words() -> None:
+    """Errors and words of s, t, u, v: 0 of 3, 1 of 3, 1 of none, 1 of 2."""
+    found = word_errors(["a b c", "a b c", "", "a b"], ["a b c", "a x c", "y", "a z"])
+    estimate = wer_estimate(found, speakers=["s", "t", "u", "v"], level=0.3)
+    assert estimate.value == wer(found) == 3 / 8
     assert estimate.n == 4
-    assert estimate.low <= estimate.value <= estimate.high
+    ends = ends_by_hand(3 / 8, [3 / 5, 2 / 5, 2 / 8, 2 / 6], bounds=(0.0, math.inf), level=0.3)
+    assert (estimate.low, estimate.high) == pytest.approx(ends, rel=1e-9) and estimate.low > 0
+
+
+def test_without_whom_no_word_was_said_there_is_no_rate() -> None:
+    """Without s only noise is left, in which nothing was said; that is no rate, and u and v alone make the interval."""
+    found = word_errors(["a b c d e f g h i j", "", ""], ["a b c d e f g h i j", "v w x y z", "x y"])
+    estimate = wer_estimate(found, speakers=["s", "u", "v"], level=0.2)
+    ends = ends_by_hand(0.7, [math.nan, 0.2, 0.5], bounds=(0.0, math.inf), level=0.2)
+    assert (estimate.value, estimate.n) == (0.7, 3)
+    assert (estimate.low, estimate.high) == pytest.approx(ends, rel=1e-9) and estimate.low > 0
+    two = wer_estimate(word_errors(["a b", ""], ["a b", "c"]), speakers=["s", "u"])
+    assert two.value == 0.5 and math.isnan(two.low) and math.isnan(two.high), "one rate is no spread"
 
 
 def test_perfect_hearing_has_no_doubt() -> None:
     found = word_errors(["a b", "c"], ["a b", "c"])
-    estimate = wer_estimate(found, speakers=["s", "t"], rng=np.random.default_rng(0))
+    estimate = wer_estimate(found, speakers=["s", "t"])
     assert (estimate.value, estimate.low, estimate.high) == (0, 0, 0)
 
 
@@ -68,10 +82,4 @@ def test_bad_input_is_one_line() -> None:
         wer(word_errors([""], ["a"]))
     none = np.zeros(2, dtype=np.int64)
     with pytest.raises(MetricError, match="one speaker: 2 utterances, 1 speakers"):
-        wer_estimate(WordErrors(none, none, none, none + 1), speakers=["s"], rng=np.random.default_rng(0))
-
-
-def test_without_jiwer_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jiwer", None)
-    with pytest.raises(MissingExtraError, match=r"personare\[asr\]"):
-        word_errors(["a"], ["a"])
+        wer_estimate(WordErrors(none, none, none, none + 1), speakers=["s"])

@@ -2,17 +2,20 @@
 
 ``make mutants``, or ``PYTHONPATH=tests python -m mutants.run metrics --sample 250``. The project is copied, never
 changed in place. A trace finds which tests call which function; a mutant is met only by those, in the order of their
-speed, for a bounded time. The sample is drawn from a seed and is the same on every machine. Mutants that change nothing
-a test could see are listed in equivalent.tsv with the reason, and do not count.
+speed, for a bounded processor time. The sample is drawn from a seed and is the same on every machine. Mutants that
+change nothing a test could see are listed in equivalent.tsv with the reason, and do not count. ``--again LOG`` tries
+only those that an earlier run, printed into LOG, let live.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import math
 import multiprocessing
 import os
 import random
+import resource
 import shutil
 import sys
 import tempfile
@@ -58,21 +61,22 @@ class Tracer:
             if code.co_filename.startswith(self.sources):
                 seen.add(f"{code.co_filename.removeprefix(self.sources)}:{code.co_firstlineno}")
 
-        began = time.monotonic()
+        began = time.process_time()
         sys.settrace(trace)
         try:
             reports = runtestprotocol(item, nextitem=nextitem, log=False)
         finally:
             sys.settrace(None)
         if all(report.passed for report in reports):
-            self.calls[item.nodeid] = time.monotonic() - began, seen
+            self.calls[item.nodeid] = time.process_time() - began, seen
         return True
 
 
-def in_child(project: Path, tests: Sequence[str], answers: Any, *, traced: bool) -> None:
+def in_child(project: Path, tests: Sequence[str], answers: Any, *, cpu_s: float, traced: bool) -> None:
     """Run tests of a copy of the project in this (forked) process; answer with their calls, or whether they passed."""
     import pytest
 
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(cpu_s), math.ceil(cpu_s) + 5))
     os.chdir(project)
     os.environ["PYTHONPATH"] = str(project / "src")
     sys.path.insert(0, str(project / "src"))
@@ -86,14 +90,17 @@ def in_child(project: Path, tests: Sequence[str], answers: Any, *, traced: bool)
     answers.put(tracer.calls if traced else code == 0)
 
 
-def run_child(project: Path, tests: Sequence[str], *, timeout_s: float, traced: bool = False) -> Any:
-    """Run tests in a forked process; None when it takes too long or dies."""
+def run_child(project: Path, tests: Sequence[str], *, cpu_s: float, traced: bool = False) -> Any:
+    """Run tests in a forked process; None when it needs more processor time or dies.
+
+    Processor time, not the clock: a busy machine must not make a mutant look as if the tests had noticed it.
+    """
     context = multiprocessing.get_context("fork")
     answers: Any = context.Queue()
-    child = context.Process(target=in_child, args=(project, tests, answers), kwargs={"traced": traced})
+    child = context.Process(target=in_child, args=(project, tests, answers), kwargs={"cpu_s": cpu_s, "traced": traced})
     child.start()
-    end, answer = time.monotonic() + timeout_s, None
-    while answer is None and child.is_alive() and time.monotonic() < end:
+    answer = None
+    while answer is None and child.is_alive():
         answer = _taken(answers, 0.05)
     answer = _taken(answers, 0.5) if answer is None else answer
     child.kill()
@@ -126,8 +133,15 @@ def sampled(mutants: list[Mutant], sample: int, seed: int) -> list[Mutant]:
     return [mutants[i] for i in order[: sample or None]]
 
 
-def outcomes(project: Path, mutants: Sequence[Mutant], calls: Calls, timeout_s: float) -> Iterator[tuple[Mutant, str]]:
-    """Meet each mutant with its tests: killed, survived, or not run by any test."""
+def survivors(log: Path) -> set[tuple[str, str, str]]:
+    """Read from what an earlier run printed which mutants lived, as (file, the line as it was, as it is now)."""
+    lines = log.read_text(encoding="utf-8").splitlines()
+    heads = [i for i, line in enumerate(lines[:-2]) if line.startswith(("survived: ", "no test: "))]
+    return {(lines[i].split(": ", 1)[1].rpartition(":")[0], lines[i + 1].strip(), lines[i + 2].strip()) for i in heads}
+
+
+def outcomes(project: Path, mutants: Sequence[Mutant], calls: Calls, cpu_s: float) -> Iterator[tuple[Mutant, str]]:
+    """Meet each mutant with its tests: killed, survived, not run by any test, or running on and on (noticed, too)."""
     for mutant in mutants:
         tests, took = tests_for(mutant, calls)
         if not tests:
@@ -136,9 +150,9 @@ def outcomes(project: Path, mutants: Sequence[Mutant], calls: Calls, timeout_s: 
         path = project / mutant.path
         source = path.read_text(encoding="utf-8")
         path.write_text(mutant.applied(source), encoding="utf-8")
-        passed = run_child(project, tests, timeout_s=min(timeout_s, 10 + 3 * took))
+        passed = run_child(project, tests, cpu_s=min(cpu_s, 10 + 3 * took))
         path.write_text(source, encoding="utf-8")
-        yield mutant, "survived" if passed else "killed"
+        yield mutant, "survived" if passed else "killed" if passed is False else "too long"
 
 
 def equivalents() -> dict[tuple[str, str, str], str]:
@@ -158,21 +172,25 @@ def mutate(name: str, options: argparse.Namespace, known: Mapping[tuple[str, str
             copy(ROOT / part, project / part)
         files = [p for pattern in patterns for p in (project / "src/personare").glob(pattern)]
         every = mutants_of([p for p in files if options.only in p.as_posix()], project)
-        calls = run_child(project, tests, timeout_s=1800, traced=True)
+        if options.again:
+            lived = survivors(options.again)
+            every = [mutant for mutant in every if mutant.key in lived]
+        calls = run_child(project, tests, cpu_s=1800, traced=True)
         if not calls:
             sys.exit(f"{name}: its tests do not pass, or take more than half an hour; no mutant was tried")
         counted: Counter[str] = Counter()
         end = time.monotonic() + 60 * options.minutes
-        for mutant, outcome in outcomes(project, sampled(every, options.sample, options.seed), calls, options.timeout):
+        for mutant, outcome in outcomes(project, sampled(every, options.sample, options.seed), calls, options.seconds):
             outcome = "equivalent" if outcome == "survived" and mutant.key in known else outcome
             counted[outcome] += 1
             if outcome in ("survived", "no test"):
                 print(f"{outcome}: {mutant.path}:{mutant.line}\n\t{mutant.was}\n\t{mutant.now}", flush=True)
             if time.monotonic() > end:
                 break
-    tried = counted["killed"] + counted["survived"] + counted["no test"]
-    share = f"{counted['killed'] / tried:.1%}" if tried else "-"
-    numbers = [len(every), tried, counted["killed"], counted["survived"], counted["no test"], counted["equivalent"]]
+    outcomes_counted = ("killed", "too long", "survived", "no test")
+    tried = sum(counted[name] for name in outcomes_counted)
+    share = f"{(counted['killed'] + counted['too long']) / tried:.1%}" if tried else "-"
+    numbers = [len(every), tried, *(counted[name] for name in (*outcomes_counted, "equivalent"))]
     return f"{name:12}{''.join(f'{n:>12}' for n in numbers)}{share:>10}"
 
 
@@ -183,15 +201,18 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=50, help="mutants per package; 0 for all")
     parser.add_argument("--seed", type=int, default=1, help="which mutants")
     parser.add_argument("--minutes", type=float, default=60, help="end each package after so long")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds per mutant at most")
+    parser.add_argument("--seconds", type=float, default=120, help="processor seconds per mutant at most")
     parser.add_argument("--only", default="", help="mutate only files with this in their path")
+    parser.add_argument("--again", type=Path, help="only those that lived in an earlier run, printed into this file")
     options = parser.parse_args()
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE"), "1"))
     for module in PRELOADED:
         __import__(module)
     known = equivalents()
     lines = [mutate(name, options, known) for name in options.packages or PACKAGES]
-    head = "".join(f"{word:>12}" for word in ("mutants", "counted", "killed", "survived", "no test", "equivalent"))
+    head = "".join(
+        f"{word:>12}" for word in ("mutants", "counted", "killed", "too long", "survived", "no test", "equivalent")
+    )
     print(f"{'package':12}{head}{'killed':>10}", *lines, sep="\n")
 
 

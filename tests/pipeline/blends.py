@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ from typer.testing import CliRunner, Result
 from conftest import hum
 from personare.cli import app
 from personare.core.audio import Audio, write
+from personare.core.command import carried_out
 from personare.core.findings import Finding
 from personare.core.tables import Corpus
 
 CONDITIONS = ("metric", "anonymizer", "knowledge", "scorer", "L", "N", "gender")
 Question = tuple[Any, ...]
-Answer = tuple[float, float, float, float | None, int]
+Answer = tuple[float, float | None, float | None, float | None, int]
 
 
 def blend(speaker: int, utterance: int) -> Audio:
@@ -60,7 +62,9 @@ def write_blends(
 
 def command(*words: object, code: int = 0) -> Result:
     """Type a command; anything but the expected exit code is shown."""
-    done = CliRunner().invoke(app, [str(word) for word in words])
+    typed = [str(word) for word in words]
+    with carried_out(typed):  # as the program's own main does
+        done = CliRunner().invoke(app, typed)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code == code, done.output
@@ -74,7 +78,8 @@ def answers(findings: Iterable[Finding]) -> dict[Question, Answer]:
         facts = {"metric": finding.metric.name, **finding.conditions}
         facts["anonymizer"] = "none" if facts.get("anonymizer") == "original" else "some"
         e, question = finding.estimate, tuple(facts.get(name) for name in CONDITIONS)
-        answer = (e.value, e.low, e.high, finding.chance_level, e.n)
+        low, high = (None if math.isnan(end) else end for end in (e.low, e.high))  # NaN is not equal to itself
+        answer = (e.value, low, high, finding.chance_level, e.n)
         assert given.setdefault(question, answer) == answer, question
     return given
 

@@ -17,10 +17,10 @@ import soundfile
 from conftest import hum
 from personare.core.audio import read_channels, write
 from personare.core.errors import CorpusError, MissingExtraError, OutputError, PersonareError, UnknownNameError
-from personare.core.seeding import Key
+from personare.core.seeding import load_or_make_key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Engine, ProcessPool, Serial, shard_of
+from personare.engine import Engine, ProcessPool, Serial
 from personare.pipeline.given import pair_given
 from personare.pipeline.jobs.anonymize import AnonymizeSummary, anonymize, private_folder
 from personare.pipeline.resolve import GivenFolder
@@ -114,7 +114,7 @@ def test_shards_add_up_to_the_whole(small_corpus: Path, tmp_path: Path) -> None:
             small_corpus,
             tmp_path / "parts",
             key_file=key,
-            keep=lambda items, shard=shard: shard_of(shard, items, name=lambda i: i.utterance),
+            shard=shard,
         )
     assert content(tmp_path / "parts") == content(tmp_path / "whole")
 
@@ -197,7 +197,7 @@ def test_originals_and_anonymized_pair_only_with_the_key(small_corpus: Path, tmp
     (target / "anonymization.json").unlink()
     again = pair_given(original.frame, GivenFolder(target))
     assert again.files == pairs.files, "the key alone tells who is who, also where the card is lost"
-    (tmp_path / "other.key").write_text(Key.new().secret.hex())
+    load_or_make_key(tmp_path / "other.key")
     with pytest.raises(CorpusError, match="is it the right key"):
         pair_given(original.frame, GivenFolder(target, tmp_path / "other.key"))
     shutil.rmtree(private_folder(target))
@@ -219,7 +219,8 @@ def test_missing_and_strange_utterances_are_counted(small_corpus: Path, tmp_path
 def test_the_card_says_how_and_nothing_else(small_corpus: Path, tmp_path: Path) -> None:
     run(small_corpus, tmp_path / "out")
     card = json.loads((tmp_path / "out" / "anonymization.json").read_text())
-    assert set(card) == {"made_by", "method", "parameters", "fingerprint", "level", "names", "utterances"}
+    how = {"made_by", "method", "parameters", "fingerprint", "level", "names", "utterances", "timing", "text"}
+    assert set(card) == {*how, "status"} and "Pseudonymous while the key or the originals exist" in card["status"]
     assert card["fingerprint"] == RANDOM.fingerprint
     assert read_system(tmp_path / "out") == RANDOM and read_system(tmp_path) is None
     (tmp_path / "out" / "anonymization.json").write_text("{}")
@@ -273,7 +274,7 @@ def test_shards_keep_each_others_failures(small_corpus: Path, tmp_path: Path) ->
     for speaker in SPEAKERS:
         (small_corpus / speaker / f"{speaker}-1.wav").write_bytes(b"words")
     for shard in ("1/2", "2/2"):
-        run(small_corpus, tmp_path / "out", keep=lambda i, s=shard: shard_of(s, i, name=lambda item: item.utterance))
+        run(small_corpus, tmp_path / "out", shard=shard)
     lines = (private_folder(tmp_path / "out") / "failures.tsv").read_text().splitlines()
     assert [line.split("\t")[0] for line in lines] == ["utterance", "anna-1", "bela-1", "cora-1", "dirk-1"]
 

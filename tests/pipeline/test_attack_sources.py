@@ -16,6 +16,7 @@ from personare.attackers.attack import Attack, Attacker, attack
 from personare.attackers.knowledge import Knowledge
 from personare.core.embedding_files import read_embeddings
 from personare.core.errors import PersonareError
+from personare.core.seeding import load_or_make_key
 from personare.core.speakers import speaker_tokens
 from personare.core.tables import Corpus
 from personare.pipeline.graph import Graph
@@ -30,7 +31,7 @@ from personare.pipeline.study import Study, read_study
 from personare.pipeline.system import System, key_token
 from personare.reports.run import read_run
 from pipeline.blends import command, noted, write_blends
-from pipeline.tiny import write_ear
+from pipeline.tiny import write_embedder
 
 ALPHA = [0.6, 0.9]
 SYSTEM = System("mcadams", {"alpha": ALPHA}).present_identity
@@ -43,10 +44,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("sources")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PERSONARE_HOME", str(folder / "home"))
-        write_ear(folder / "ear.onnx")
+        write_embedder(folder / "net.onnx")
         write_blends(folder / "corpus", attacked=4, enrolment=2, trial=2, train=4)
         attackers: dict[str, dict[str, object]] = {
-            level.value: {"knowledge": level.value, "embedder": "trained:ear.onnx", "enroll_draws": DRAWS}
+            level.value: {"knowledge": level.value, "embedder": "trained:net.onnx", "enroll_draws": DRAWS}
             for level in Knowledge
         }
         attackers["semi-informed"]["learns_from"] = {"method": "mcadams", "alpha": 0.8}
@@ -168,10 +169,10 @@ def test_what_the_study_measured_is_what_attack_gives(graph: Graph, place: Path)
 def test_speech_anonymized_under_the_attackers_own_key_is_refused(place: Path, tmp_path: Path) -> None:
     """An owner who happens to share the attacker's key would be attacked with a perfect copy: no number comes of it."""
     study = Study("any", {"any": None}, {"any": None})  # type: ignore[dict-item]
-    (tmp_path / "shared.key").write_text(key_of(study, "attacker").secret.hex())
-    words = ["--set", f"alpha={ALPHA}", "--names", "keep", "--key", tmp_path / "shared.key"]
+    load_or_make_key(tmp_path / "shared.key", new=key_of(study, "attacker"))
+    words = ["--method", "mcadams", "--set", f"alpha={ALPHA}", "--names", "keep", "--key", tmp_path / "shared.key"]
     command("anonymize", place / "corpus", tmp_path / "anon", *words)
-    how = ["--embedder", f"trained:{place / 'ear.onnx'}", "--lengths", 1, "--key", tmp_path / "shared.key"]
+    how = ["--embedder", f"trained:{place / 'net.onnx'}", "--lengths", 1, "--key", tmp_path / "shared.key"]
     out = ["-k", "ignorant,lazy-informed", "--out", tmp_path / "run"]
     command("attack", place / "corpus", tmp_path / "anon", *how, *out, code=1)
     found = read_run(tmp_path / "run")
@@ -181,19 +182,19 @@ def test_speech_anonymized_under_the_attackers_own_key_is_refused(place: Path, t
 
 
 def test_an_embedder_that_knows_the_attacked_is_refused(place: Path) -> None:
-    known = noted(place / "ear.onnx", place / "known.onnx", speakers=json.dumps(speaker_tokens(["s01", "s07"])))
+    known = noted(place / "net.onnx", place / "known.onnx", speakers=json.dumps(speaker_tokens(["s01", "s07"])))
     others = Corpus.load(place / "corpus" / "manifest.parquet")
     with pytest.raises(PersonareError, match=r"1 trial speakers are also in the training .*first: 's01'"):
         pn.evaluate(others, others, attackers=["original"], embedder=f"trained:{known}")
-    fine = noted(place / "ear.onnx", place / "fine.onnx", speakers=json.dumps(speaker_tokens(["s06", "s07"])))
+    fine = noted(place / "net.onnx", place / "fine.onnx", speakers=json.dumps(speaker_tokens(["s06", "s07"])))
     assert pn.evaluate(others, others, attackers=["original"], embedder=f"trained:{fine}", utterances_per_trial=[1])
 
 
 def test_an_embedder_that_learnt_from_anonymized_speech_makes_its_attacker_informed(place: Path) -> None:
     """It needs no other training speech then, and nobody may call it ignorant."""
     notes = {"system": SYSTEM.fingerprint, "system_name": SYSTEM.name}
-    taught = f"trained:{noted(place / 'ear.onnx', place / 'taught.onnx', **notes)}"
-    pn.anonymize_corpus(place / "corpus", place / "owners", parameters={"alpha": ALPHA}, names="keep")
+    taught = f"trained:{noted(place / 'net.onnx', place / 'taught.onnx', **notes)}"
+    pn.anonymize_corpus(place / "corpus", place / "owners", method="mcadams", parameters={"alpha": ALPHA}, names="keep")
     attacked = Corpus(pn.read_corpus(place / "corpus").frame.filter(pl.col("part") != "train"))
     result = pn.evaluate(attacked, place / "owners", embedder=taught, utterances_per_trial=[1])
     assert {f.conditions["knowledge"] for f in result} == {"original", "informed"} and not result.failures

@@ -30,7 +30,7 @@ def lines(place: Path, **changes: Any) -> list[str]:
 
 
 def attackers(**one: Any) -> dict[str, Any]:
-    return {"attackers": {"a": {"knowledge": "ignorant", "embedder": "trained:ear.onnx", **one}}}
+    return {"attackers": {"a": {"knowledge": "ignorant", "embedder": "trained:net.onnx", **one}}}
 
 
 def corpus(**choice: Any) -> dict[str, Any]:

@@ -80,7 +80,8 @@ def test_a_forecast_that_cannot_be_made_leaves_the_measured_curve() -> None:
     assert "no forecast, because no test was beaten" in found.notes[0]
     forecast = link_curves({"two": TWO}, lengths=[1], populations=[10**6])
     assert forecast.findings[-1].metric.name == "population_linkability"
-    assert "not checkable, fewer than 200 enrolled; supported up to 25 people" in forecast.notes[0]
+    too_few = "not checkable, fewer than 200 enrolled: too few speakers for an interval"
+    assert f"{too_few}; supported up to 25 people" in forecast.notes[0]
 
 
 def test_risks_name_every_tested_speaker_and_the_mean_of_them_is_the_number() -> None:

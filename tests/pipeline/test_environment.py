@@ -19,6 +19,10 @@ OWN = {
     "keyed",
     "trained",
     "attributes",
+    "energy",
+    "f0",
+    "rhythm",
+    "spectrum",
     "affect",
 }  # nobody else's idea, or the user's own file
 

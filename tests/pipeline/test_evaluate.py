@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,10 +16,11 @@ import pytest
 
 import personare as pn
 from personare.core.errors import PersonareError, UnknownNameError
+from personare.core.seeding import load_or_make_key
 from personare.core.tables import Corpus
 from personare.reports.run import Run, read_run
 from pipeline.blends import answers, answers_in, command, write_blends
-from pipeline.tiny import write_ear
+from pipeline.tiny import write_embedder
 
 NAMES = ("wilhelmine", "bartholomew", "clothilde", "dagobert", "eulalia")
 ALPHA = "alpha=[0.6, 0.9]"
@@ -29,10 +32,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("evaluate")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PERSONARE_HOME", str(folder / "home"))
-        write_ear(folder / "ear.onnx")
+        write_embedder(folder / "net.onnx")
         write_blends(folder / "corpus", attacked=5, enrolment=2, trial=2, train=0, parts=False, names=NAMES)
-        command("anonymize", folder / "corpus", folder / "kept", "--set", ALPHA, "--names", "keep")
-        command("anonymize", folder / "corpus", folder / "tokens", "--set", ALPHA)
+        how = ("--method", "mcadams", "--set", ALPHA)
+        command("anonymize", folder / "corpus", folder / "kept", *how, "--names", "keep")
+        command("anonymize", folder / "corpus", folder / "tokens", *how)
         others = write_blends(folder / "others", attacked=5, enrolment=0, trial=0, train=4)
         some = Corpus.load(folder / "corpus" / "manifest.parquet").frame.filter(pl.col("speaker") == NAMES[0])
         frame = Corpus.load(others / "manifest.parquet").frame
@@ -52,7 +56,7 @@ def saved(frame: pl.DataFrame, folder: Path) -> Path:
 
 def run(place: Path, original: Path, anonymized: Path, out: Path, *words: object, code: int = 0) -> Run:
     """Evaluate at L = 1 by the small embedder, and read the run."""
-    how = ["--embedder", f"trained:{place / 'ear.onnx'}", "--lengths", "1", "--out", out]
+    how = ["--embedder", f"trained:{place / 'net.onnx'}", "--lengths", "1", "--out", out]
     command("evaluate", original, anonymized, *how, *words, code=code)
     return read_run(out)
 
@@ -74,11 +78,41 @@ def usual(place: Path) -> Run:
 def test_who_cannot_be_played_is_left_out_and_said(usual: Run, place: Path) -> None:
     assert levels(usual) == {"original", "ignorant", "lazy-informed"}
     assert "The informed attacker was not played: there is no speech of other people to learn from" in told(usual)
-    words = ["--embedder", f"trained:{place / 'ear.onnx'}", "--lengths", "1", "--out", place / "attacked"]
+    words = ["--embedder", f"trained:{place / 'net.onnx'}", "--lengths", "1", "--out", place / "attacked"]
     done = command("attack", place / "corpus", place / "tokens", *words)
     assert answers_in(place / "attacked") == answers(usual.findings), "attack plays the same attackers"
     assert "The informed attacker was not played" in done.stdout
     assert "most exposed to the lazy-informed attacker: " in done.stdout
+
+
+def test_the_report_says_the_day_and_the_command_without_places(usual: Run, place: Path) -> None:
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", usual.date)
+    how = "--embedder trained:./net.onnx --lengths 1 --out ./usual"
+    assert usual.command == f"personare evaluate ./corpus ./tokens {how}"
+    page = (place / "usual" / "report" / "report.html").read_text(encoding="utf-8")
+    assert f"<dd>{usual.date}</dd>" in page and str(place) not in page
+    plain = re.sub(r"</?(span|code)>", "", page)
+    assert "personare evaluate … … --embedder trained:… --lengths 1 --out …" in plain
+
+
+def test_the_table_of_attackers_is_there_as_latex_markdown_and_csv(usual: Run, place: Path) -> None:
+    report = place / "usual" / "report"
+    latex, markdown = ((report / name).read_text(encoding="utf-8") for name in ("tables.tex", "report.md"))
+    rows = [row for row in csv.DictReader((report / "findings.csv").open(encoding="utf-8")) if not row["gender"]]
+    assert {row["metric"] for row in rows} == {"eer", "linkability"} and len(rows) == 6
+    for row in rows:
+        found = next(
+            f
+            for f in usual.findings
+            if f.metric.name == row["metric"]
+            and f.conditions["attacker"] == row["attacker"]
+            and "gender" not in f.conditions
+        )
+        assert float(row["value"]) == found.estimate.value
+        who = "original" if row["attacker"] == "original" else row["attacker"]
+        for table, text in ((markdown, found.text.replace("[", "\\[").replace("]", "\\]")), (latex, found.text)):
+            wanted = text.replace("%", "\\%") if table is latex else text
+            assert any(who in line and wanted in line for line in table.splitlines()), (who, wanted)
 
 
 def test_running_again_does_nothing_again(usual: Run, place: Path) -> None:
@@ -104,7 +138,7 @@ def test_a_method_nobody_names_leaves_out_who_must_know_it(usual: Run, place: Pa
     assert levels(found) == {"original", "ignorant"}
     assert "The lazy-informed attacker was not played: the method is unknown" in told(found)
     with pytest.raises(PersonareError, match=r"lazy-informed: must anonymize as 'foreign' was; .*--method") as caught:
-        command("attack", place / "corpus", foreign, "-k", "lazy-informed", "--embedder", f"trained:{place}/ear.onnx")
+        command("attack", place / "corpus", foreign, "-k", "lazy-informed", "--embedder", f"trained:{place}/net.onnx")
     assert "\n" not in str(caught.value)
     named = run(place, place / "corpus", foreign, place / "named", "--method", "mcadams", "--set", ALPHA)
     assert levels(named) == {"original", "ignorant", "lazy-informed"}
@@ -214,26 +248,36 @@ def _of_men(finding: pn.Finding) -> bool:
 
 
 def test_the_wrong_key_is_one_line_and_exit_2(place: Path) -> None:
-    (place / "wrong.key").write_text("ab" * 32)
+    load_or_make_key(place / "wrong.key")
     words = [sys.executable, "-m", "personare", "evaluate", place / "corpus", place / "tokens"]
-    more = ["--key", place / "wrong.key", "--embedder", f"trained:{place / 'ear.onnx'}", "--out", place / "wrong-run"]
+    more = [
+        "--key",
+        place / "wrong.key",
+        "--embedder",
+        f"trained:{place / 'net.onnx'}",
+        "--out",
+        place / "wrong-run",
+    ]
     done = subprocess.run([str(w) for w in [*words, *more]], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
     assert done.stderr.startswith("personare: ") and "is it the right key?" in done.stderr
 
 
 def test_lengths_that_nobody_can_fill_are_left_out_or_refused(place: Path) -> None:
-    ear = f"trained:{place / 'ear.onnx'}"
-    how = {"embedder": ear, "attackers": ["ignorant"], "metrics": ["linkability"]}
+    tested = f"trained:{place / 'net.onnx'}"
+    how = {"embedder": tested, "attackers": ["ignorant"], "metrics": ["linkability"]}
     found = pn.evaluate(place / "corpus", place / "kept", utterances_per_trial=[1, 2, 5], **how)  # type: ignore[arg-type]
     assert {f.conditions["L"] for f in found} == {1, 2}
-    assert any("left out: utterances_per_trial: L = 5 is impossible" in note for note in found.notes)
+    assert any(
+        "left out: attacks by 5 utterances at once (L = 5); the most trial utterances of a speaker are 2" in note
+        for note in found.notes
+    )
     with pytest.raises(PersonareError, match="L = 5 is impossible, the most trial utterances of a speaker are 2"):
         pn.evaluate(place / "corpus", place / "kept", utterances_per_trial=[5], **how)  # type: ignore[arg-type]
 
 
 def test_what_an_attacker_lacks_is_one_line(place: Path) -> None:
-    words = ["attack", place / "corpus", place / "kept", "--embedder", f"trained:{place / 'ear.onnx'}"]
+    words = ["attack", place / "corpus", place / "kept", "--embedder", f"trained:{place / 'net.onnx'}"]
     train = ["--train", place / "others"]
     mistakes: dict[str, list[object]] = {
         "learns from training speech, and there are 0 train speakers; name another corpus (--train": ["-k", "informed"],
@@ -248,10 +292,10 @@ def test_what_an_attacker_lacks_is_one_line(place: Path) -> None:
             command(*words, *more)
         assert line in str(caught.value) and "\n" not in str(caught.value), caught.value
     one = saved(frame_of(place).filter(pl.col("speaker") == NAMES[0]), place / "one")
-    with pytest.raises(PersonareError, match="there are 1 speakers; at least 2 must be left to be attacked"):
-        pn.evaluate(one, place / "kept", embedder=f"trained:{place / 'ear.onnx'}")
+    with pytest.raises(PersonareError, match="there is 1 speaker; at least 2 must be left to be attacked"):
+        pn.evaluate(one, place / "kept", embedder=f"trained:{place / 'net.onnx'}")
     with pytest.raises(UnknownNameError, match="did you mean 'linkability'"):
-        pn.evaluate(place / "corpus", place / "kept", embedder=f"trained:{place / 'ear.onnx'}", attackers=["ignorant"])[
+        pn.evaluate(place / "corpus", place / "kept", embedder=f"trained:{place / 'net.onnx'}", attackers=["ignorant"])[
             "linkabilty"
         ]
 

@@ -23,6 +23,12 @@ def finding(low: float, value: float, high: float, **conditions: Any) -> Finding
     return Finding(card("linkability"), Estimate(value, low, high, 20), given)
 
 
+def test_what_could_not_be_measured_is_no_proof_and_says_how_much_failed() -> None:
+    nothing = Finding(card("linkability"), Estimate(math.nan, math.nan, math.nan, 0), {"anonymizer": "b2"}, failed=12)
+    (verdict,) = judged([Bound("linkability", at_most=0.5)], [nothing])
+    assert not verdict.held and verdict.sentence.endswith("not kept, because it could not be measured (12 failed)")
+
+
 @pytest.mark.parametrize(
     ("bound", "held", "tested"),
     [
@@ -65,7 +71,7 @@ def test_the_exit_code_is_the_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     shape: dict[str, Any] = {
         "listeners": None,
         "metrics": ["linkability"],
-        "attackers": {"ignorant": {"knowledge": "ignorant", "embedder": "trained:ear.onnx"}},
+        "attackers": {"ignorant": {"knowledge": "ignorant", "embedder": "trained:net.onnx"}},
         "clips": 0,
     }
     path = write_study(tmp_path, **shape, bounds=[{"metric": "linkability", "at_most": 1.0, "attacker": "ignorant"}])

@@ -16,7 +16,7 @@ from personare.core.tables import Corpus, write_frame
 from personare.corpora import read_corpus
 from personare.pipeline.attributes import attribute_of
 from pipeline.blends import command
-from pipeline.tiny import write_ear
+from pipeline.tiny import write_embedder
 
 ALPHA = {"alpha": [0.6, 0.9]}
 
@@ -41,21 +41,21 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("infer")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PERSONARE_HOME", str(folder / "home"))
-        write_ear(folder / "ear.onnx")
+        write_embedder(folder / "net.onnx")
         people(folder / "attacked", "a", count=9)
         people(folder / "others", "o", count=8)
-        pn.anonymize_corpus(folder / "attacked", folder / "anonymized", parameters=ALPHA)
+        pn.anonymize_corpus(folder / "attacked", folder / "anonymized", method="mcadams", parameters=ALPHA)
         yield folder
 
 
 def guessed(place: Path, train: Path, **how: object) -> pn.Results:
-    given = {"embedder": f"trained:{place / 'ear.onnx'}", "attributes": ["town"], **how}
+    given = {"embedder": f"trained:{place / 'net.onnx'}", "attributes": ["town"], **how}
     return pn.infer(place / "attacked", place / "anonymized", train=train, **given)  # type: ignore[arg-type]
 
 
 def test_a_column_of_the_manifest_is_guessed(place: Path) -> None:
     words = ["infer", place / "attacked", place / "anonymized", "--train", place / "others", "-a", "town"]
-    done = command(*words, "--embedder", f"trained:{place / 'ear.onnx'}", "--out", place / "run")
+    done = command(*words, "--embedder", f"trained:{place / 'net.onnx'}", "--out", place / "run")
     assert "informed of town" in done.stdout and "town: I succeed in" in done.stdout
     assert "nobody noted it for 1 of the attacked speakers, who are left out" in done.stdout
     (finding,) = guessed(place, place / "others")
@@ -81,7 +81,11 @@ def test_one_corpus_with_a_train_part_serves_both(place: Path, tmp_path: Path) -
     ]
     both = tmp_path / "both"
     Corpus(pl.concat(frames)).save(both / "manifest.parquet")
-    how = {"embedder": f"trained:{place / 'ear.onnx'}", "attributes": ["town"], "key": place / "anonymized-private/key"}
+    how = {
+        "embedder": f"trained:{place / 'net.onnx'}",
+        "attributes": ["town"],
+        "key": place / "anonymized-private/key",
+    }
     result = pn.infer(both, place / "anonymized", train=both, **how)  # type: ignore[arg-type]
     (finding,), (expected,) = result, guessed(place, place / "others")
     assert finding.estimate == expected.estimate and not result.failures
@@ -137,7 +141,7 @@ def test_mcadams_lets_gender_and_accent_through(shared_folder: Path, tmp_path: P
         Corpus(whole.filter(pl.col("part") == part).drop("part")).save(parts[part] / "manifest.parquet")
         known = pl.read_csv(shared_folder / "corpus" / "speakers.tsv", separator="\t").select("speaker", "age_group")
         write_frame(known.filter(pl.col("age_group").is_not_null()), parts[part] / "speakers.tsv")
-    done = pn.anonymize_corpus(parts["eval"], tmp_path / "anonymized", parameters=ALPHA, jobs=2)
+    done = pn.anonymize_corpus(parts["eval"], tmp_path / "anonymized", method="mcadams", parameters=ALPHA, jobs=2)
     attributes = ("gender", "age_group", "corpus")
     result = pn.infer(parts["eval"], done, train=parts["train"], attributes=attributes, embedder="ge2e", jobs=2)
     print(result, *result.notes, sep="\n")

@@ -12,7 +12,7 @@ from personare.core.audio import read_mono, write
 from personare.pipeline.check import check_study
 from personare.pipeline.speech import study_corpus
 from personare.pipeline.study import read_study, with_corpus
-from pipeline.tiny import voice, write_ear, write_study
+from pipeline.tiny import voice, write_embedder, write_study
 
 PEOPLE, UTTERANCES = 4, 3
 Names = list[tuple[int, int]]
@@ -90,7 +90,7 @@ LAYOUTS = (librispeech, vctk, commonvoice, voxceleb, kaldi, hub, folders, lhotse
 def test_a_study_takes_the_layout(made: Callable[[Path], None], named: bool, tmp_path: Path) -> None:
     made(tmp_path / "speech")
     (tmp_path / "corpus").mkdir()
-    write_ear(tmp_path / "ear.onnx")
+    write_embedder(tmp_path / "net.onnx")
     entry = {"path": "speech", "layout": made.__name__} if named else {"speakers": PEOPLE}
     study = read_study(
         write_study(

@@ -29,14 +29,14 @@ from personare.pipeline.gate import row_of
 from personare.pipeline.observe import ObserveWork, UtterancePair, in_batches
 from personare.pipeline.study_listener import StudyListener
 
-for library in ("jiwer", "pyworld", "pesq", "pystoi", "speechmos"):
+for library in ("pyworld", "pesq", "pystoi"):
     pytest.importorskip(library, reason="needs the extras 'asr', 'pitch' and 'quality'")
 
 
 @pytest.fixture(autouse=True)
 def own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tests observe is not remembered in the user's folder."""
-    monkeypatch.setattr("personare.listeners.cache._root", lambda folder: (folder or tmp_path) / "observations")
+    monkeypatch.setattr("personare.listeners.cache.root", lambda folder: (folder or tmp_path) / "observations")
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ def test_what_was_left_out_is_told_in_the_run_and_in_its_report(
     written = path.read_text(encoding="utf-8")
     run_study(read_study(path), tmp_path / "run", engine=Serial(), written=written, home=tmp_path, resume=False)
     notes = json.loads((tmp_path / "run" / "findings.json").read_text())["notes"]
-    left = [note for note in notes if note.startswith("hums: left out: ")]
+    left = [note for note in notes if note.startswith(("hums: left out: ", "hums: nobody was attacked"))]
     assert any("30" in note for note in left) and any("1000" in note.replace(",", "") for note in left), notes
     assert any("a forecast needs at least 20 enrolled speakers, there are 4" in note for note in left)
     assert not (tmp_path / "run" / "failures.tsv").read_text().splitlines()[1:], "and linkability is measured"
@@ -48,4 +48,4 @@ def test_what_was_left_out_is_told_in_the_run_and_in_its_report(
     page = page_of_run(read_run(tmp_path / "run"))
     failures = next(s for s in page.sections if s.name == "failures")
     told = next(block.sentences for block in failures.blocks if isinstance(block, BulletList))
-    assert [note for note in told if "left out" in note] == left, "nothing in these notes names anybody"
+    assert [note for note in told if note in left] == left, "nothing in these notes names anybody"

@@ -77,11 +77,11 @@ def taught(place: Path, **plan: Any) -> Path:
         "held_out": {"speakers": 2, "utterances": 2},
     }
     (place / "ctc.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    ears = {
+    listeners = {
         "plain": {"listener": "ctc", "config": "ctc.yaml"},
         "hidden": {"listener": "ctc", "trained_on": "b2", "config": "ctc.yaml"},
     }
-    return write_study(place, listeners=ears, metrics=["cer"], attackers=None)
+    return write_study(place, listeners=listeners, metrics=["cer"], attackers=None)
 
 
 def schooling(found: StudyPlan) -> list[Planned]:

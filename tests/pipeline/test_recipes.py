@@ -9,6 +9,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+import personare.codecs.usc
 from personare.cli import app
 from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL
 from personare.pipeline.speech import study_corpus
@@ -23,7 +24,9 @@ each_recipe = pytest.mark.parametrize("system", RECIPES, ids=[path.stem for path
 
 
 def test_the_five_papers_are_there() -> None:
-    assert {"legal-figure1", "vpc2020", "zebra-vpc2020", "rp-gmm", "usc-ranks"} <= {path.stem for path in RECIPES}
+    assert {"legal-figure1", "vpc2020", "zebra-vpc2020", "rp-gmm", "usc-ranks", "usc"} <= {
+        path.stem for path in RECIPES
+    }
 
 
 @each_recipe
@@ -41,6 +44,8 @@ def test_every_recipe_has_a_page_that_names_its_command_and_its_methods(system: 
 @pytest.mark.models
 @each_recipe
 def test_every_recipe_can_run_on_invented_voices(system: Path, tmp_path: Path) -> None:
+    if system.stem == "usc" and not (Path(personare.codecs.usc.__file__).parent / "shipped").is_dir():
+        pytest.skip("the codec's weights are not shipped in this copy")
     done = CliRunner().invoke(app, ["study", "check", str(system), "--out", str(tmp_path / "run")])
     assert done.exit_code == 0 and "can run" in done.output, done.output
     assert not (tmp_path / "run").exists()

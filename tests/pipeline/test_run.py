@@ -25,7 +25,7 @@ from pipeline.tiny import write_study
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with corpus and ear; the embedding cache is its own."""
+    """A folder with corpus and embedder; the embedding cache is its own."""
     folder = tmp_path_factory.mktemp("study")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PERSONARE_HOME", str(folder / "home"))
@@ -87,7 +87,7 @@ def test_findings_have_conditions_chance_and_intervals(ran: Ran) -> None:
     oo = frame.filter(pl.col("anonymizer") == "original", pl.col("metric") == "eer")
     assert set(oo["knowledge"]) == {"original"} and set(oo["attacker"]) == {"ignorant", "lazy"}
     pair = [oo.filter(pl.col("attacker") == a).drop("attacker") for a in ("ignorant", "lazy")]
-    assert pair[0].equals(pair[1])  # the same ear on unprotected speech is one measurement
+    assert pair[0].equals(pair[1])  # the same embedder on unprotected speech is one measurement
     assert set(frame.filter(pl.col("metric") == "stoi")["anonymizer"]) == {"b2"}  # compares with the original
 
 

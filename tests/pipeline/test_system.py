@@ -13,13 +13,13 @@ import pytest
 import personare as pn
 from personare.anonymizers import ANONYMIZERS
 from personare.anonymizers.signal.mcadams import McAdams
-from personare.attackers.knowledge import Knowledge
 from personare.core.errors import OutputError, StudyError
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Serial
-from personare.pipeline.builtin import GivenSpeechChoice
+from personare.pipeline.attacker_choice import AttackerChoice
+from personare.pipeline.given_choice import GivenSpeechChoice
 from personare.pipeline.jobs.anonymize import AnonymizeSummary, anonymize, private_folder
 from personare.pipeline.resolve import resolve_anonymizer
 from personare.pipeline.stages.anonymize import AnonymizeJob
@@ -64,9 +64,9 @@ def key(system: System) -> str:
 @pytest.mark.parametrize(
     "typed",
     [
-        {"alpha": 0.8},
-        {"alpha": 0.80, "radius": 1},
-        {"match_level": True, "order": None, "alpha": 0.8},
+        {"alpha": [0.7, 0.9]},
+        {"alpha": (0.70, 0.9), "radius": 1},
+        {"match_level": True, "order": None, "alpha": [0.7, 0.9]},
         {"pivot_hz": McAdams().pivot_hz},
     ],
 )
@@ -139,7 +139,7 @@ def audio(folder: Path) -> dict[str, bytes]:
 
 def test_a_folder_is_finished_by_the_same_system_typed_in_another_way(small_corpus: Path, tmp_path: Path) -> None:
     run(small_corpus, tmp_path / "out", System("mcadams"))
-    again = run(small_corpus, tmp_path / "out", System("mcadams", {"radius": 1, "alpha": 0.8}))
+    again = run(small_corpus, tmp_path / "out", System("mcadams", {"radius": 1, "alpha": [0.7, 0.9]}))
     assert (again.done, again.kept) == (16, 16)
 
 
@@ -202,8 +202,8 @@ def test_an_attacker_with_another_version_than_the_folders_is_refused(
     assert given.owner_identity != given.present_identity, "the folder's version and the attacker's are two systems"
     assert "another version than the one here" in given.unlike_owner()
     speech = GivenSpeechChoice(small_corpus, tmp_path / "out")
-    assert "another version than the one here" in speech.cannot(Knowledge.LAZY_INFORMED, "ge2e")
-    assert speech.cannot(Knowledge.IGNORANT, "ge2e") == ""
+    assert "another version than the one here" in speech.cannot(AttackerChoice("lazy-informed", "ge2e"))
+    assert speech.cannot(AttackerChoice("ignorant", "ge2e")) == ""
     with pytest.raises(StudyError, match="another version than the one here"):
         pn.evaluate(small_corpus, tmp_path / "out", attackers=["lazy-informed"], embedder="ge2e")
 

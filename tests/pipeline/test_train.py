@@ -60,8 +60,8 @@ def test_informed_training_lowers_the_error_by_a_clear_margin(
     hidden = Corpus.load(tmp_path / "others" / "manifest.parquet")
     for level, corpus in {"lazy-informed": others, "informed": hidden}.items():
         system = system_of(tmp_path / "others") if corpus is hidden else None
-        ear = _trained(corpus, tmp_path / level, trials.speakers, system)
-        attacker = {level: AttackerChoice(level, ear, enroll_draws=1)}
+        tested = _trained(corpus, tmp_path / level, trials.speakers, system)
+        attacker = {level: AttackerChoice(level, tested, enroll_draws=1)}
         result = pn.evaluate(tmp_path / "trials", tmp_path / "hidden", attackers=attacker, metrics=["eer"], jobs=2)
         (overall,) = result["eer"].where(knowledge=level, L=1, gender=None)
         found["informed" if corpus is hidden else "lazy"] = overall.estimate

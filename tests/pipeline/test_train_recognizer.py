@@ -21,7 +21,6 @@ from personare.training.recognizer.network import RecognizerShape
 from personare.training.recognizer.settings import RecognizerHeldOut, RecognizerSettings
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
-pytest.importorskip("jiwer", reason="needs jiwer: pip install 'personare[asr]'")
 PITCH_HZ = {"a": 300.0, "b": 900.0, "c": 2500.0}
 SETTINGS = RecognizerSettings(
     shape=RecognizerShape(width=24, blocks=1, kernel=5),

@@ -17,7 +17,7 @@ from personare.corpora.voices.plan import PlannedUtterance
 from personare.corpora.voices.synthesizer import synthesize
 from personare.engine import ProcessPool, Result, Serial
 from personare.pipeline.jobs import voices as study
-from personare.pipeline.jobs.voices import Made, Summary, Wanted, make_voices
+from personare.pipeline.jobs.voices import SpokenUtterance, VoicesSummary, Wanted, make_voices
 
 SMALL = Wanted(speakers=3, utterances=2, seed=4, rate_hz=16_000)
 
@@ -52,7 +52,7 @@ def fresh_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "home"))
 
 
-def make(target: Path, wanted: Wanted = SMALL) -> Summary:
+def make(target: Path, wanted: Wanted = SMALL) -> VoicesSummary:
     return make_voices(target, wanted, engine=Serial())
 
 
@@ -85,7 +85,7 @@ def test_what_is_there_is_never_spoken_again(spoken: list[str], tmp_path: Path) 
 def test_an_interrupted_run_ends_with_the_same_bits(spoken: list[str], tmp_path: Path) -> None:
     make(tmp_path / "whole")
 
-    def stop_after_three(result: Result[PlannedUtterance, Made]) -> None:
+    def stop_after_three(result: Result[PlannedUtterance, SpokenUtterance]) -> None:
         if result.index == 2:
             raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""Invented voices under real ears: an embedder must tell the speakers apart, a recognizer must hear their words."""
+"""Invented voices under real models: an embedder must tell the speakers apart, a recognizer must hear their words."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 @pytest.fixture(scope="module")
 def vectors(corpus: Corpus) -> NDArray[np.float32]:
-    ear = embedder("ecapa")
-    return np.concatenate([ear([read_mono(Path(path))]) for path in corpus.frame["audio"]])
+    tested = embedder("ecapa")
+    return np.concatenate([tested([read_mono(Path(path))]) for path in corpus.frame["audio"]])
 
 
 def error_rate(corpus: Corpus, vectors: NDArray[np.float32], among: NDArray[np.bool_]) -> float:
@@ -57,7 +57,7 @@ def test_mixtures_are_distinct_from_all_others(corpus: Corpus, vectors: NDArray[
 
 
 def test_words_are_there(corpus: Corpus) -> None:
-    ear, plain = Moonshine(), WhisperEnglish()
-    heard = [plain(text) for path in corpus.frame["audio"] for text in ear([read_mono(Path(path))])]
+    tested, plain = Moonshine(), WhisperEnglish()
+    heard = [plain(text) for path in corpus.frame["audio"] for text in tested([read_mono(Path(path))])]
     said = [plain(text) for text in corpus.frame["text"]]
     assert wer(word_errors(said, heard)) < 0.15

@@ -1,4 +1,4 @@
-"""A study small enough for every test: hummed voices, an ear of a few additions, methods that need no model."""
+"""A study small enough for every test: hummed voices, an embedder of a few additions, methods that need no model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from personare.training.embedder.export import FORMAT
 TEXTS = ("one two three", "four five six", "seven eight nine")
 
 
-def write_ear(path: Path) -> Path:
+def write_embedder(path: Path) -> Path:
     """Write an embedder in the form of a trained one: how much each mel band moves, and neighbours together."""
     graph = OnnxGraph()
     time, band = graph.whole(2), graph.whole(1)
@@ -67,8 +67,8 @@ def study_text(**changes: Any) -> str:
         "corpora": {"hums": {"path": "corpus", "parts": {"train": "train"}}},
         "anonymizers": {"original": {}, "b2": {"method": "mcadams", "alpha": [0.7, 0.9]}},
         "attackers": {
-            "ignorant": {"knowledge": "ignorant", "embedder": "trained:ear.onnx"},
-            "lazy": {"knowledge": "lazy-informed", "embedder": "trained:ear.onnx", "enroll_draws": 1},
+            "ignorant": {"knowledge": "ignorant", "embedder": "trained:net.onnx"},
+            "lazy": {"knowledge": "lazy-informed", "embedder": "trained:net.onnx", "enroll_draws": 1},
         },
         "listeners": ["stoi"],
         "metrics": ["eer", "linkability", "stoi"],
@@ -82,11 +82,11 @@ def study_text(**changes: Any) -> str:
 
 
 def write_study(folder: Path, **changes: Any) -> Path:
-    """Write study, corpus and ear into a folder (what is there already stays); give the study's path."""
+    """Write study, corpus and embedder into a folder (what is there already stays); give the study's path."""
     if not (folder / "corpus").is_dir():
         write_corpus(folder / "corpus")
-    if not (folder / "ear.onnx").is_file():
-        write_ear(folder / "ear.onnx")
+    if not (folder / "net.onnx").is_file():
+        write_embedder(folder / "net.onnx")
     path = folder / "study.yaml"
     path.write_text(study_text(**changes), encoding="utf-8")
     return path

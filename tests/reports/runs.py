@@ -79,6 +79,7 @@ def write_evaluation(folder: Path, *, seed: int = 1, left: dict[str, float] | No
     title = "How well are these voices hidden?"
     notes = ["1 original utterance has no anonymized counterpart (first: anna-99)."]
     _write(folder, title, findings, artefacts, notes=notes, study=study)
+    (folder / "log.txt").write_text(LOG, encoding="utf-8")
     return folder
 
 
@@ -103,6 +104,13 @@ def _write(
     (folder / "failures.tsv").write_text(f"stage\titem\twhy\n{failures}", encoding="utf-8")
 
 
+LOG = """\
+2026-03-01T09:00:00+00:00 command: personare evaluate ./speech_1 './hidden anna' --method anna-03 --key … --jobs 2
+2026-03-01T09:00:01+00:00 speech demo: 12 speakers, 72 utterances
+2026-03-02T00:10:00+00:00 findings: 12, failures: 0, stages done now: 9
+2026-04-01T10:00:00+00:00 command: personare evaluate ./speech_1 './hidden anna' --method anna-03 --key … --jobs 2
+2026-04-01T10:00:02+00:00 findings: 12, failures: 0, stages done now: 0
+"""
 FAILURES = (
     "hide demo b2\tanna-07/u7\t/data/anna b/anna-07/u7.wav: broken <file>\n"
     "hide demo b2\tanna-08/u8\ttoo short\nhide demo b2\tanna-09/u8\ttoo short\n"

@@ -46,7 +46,7 @@ def test_the_report_of_an_evaluation_opens_whole(evaluation: Path, tmp_path: Pat
     seen, console = look(evaluation, tmp_path, width=width, dark=dark)
     assert not console and not seen["errors"] and not seen["faint"] and not seen["wide"]
     assert seen["scroll"] <= seen["client"] and seen["smallest"] >= SMALLEST_PX
-    assert len(seen["drawings"]) == 5 and len(seen["sounds"]) == 2 and all(s["can"] for s in seen["sounds"])
+    assert len(seen["drawings"]) == 6 and len(seen["sounds"]) == 2 and all(s["can"] for s in seen["sounds"])
 
 
 def test_two_runs_side_by_side_open_whole(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def texts(paths: list[Path]) -> dict[str, str]:
-    return {path.name: path.read_text(encoding="utf-8") for path in paths if path.suffix != ".png"}
+    return {path.name: path.read_text(encoding="utf-8") for path in paths if path.suffix != ".pdf"}
 
 
 def sounds_in(page: str) -> list[np.ndarray[tuple[int], np.dtype[np.int16]]]:

@@ -1,24 +1,31 @@
-"""One rule decides whether voices are exposed: one-sided, over all attackers and metrics, whatever the order."""
+"""One rule decides whether voices are exposed, one whether a method protects: over all attackers, in any order."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from personare.api.results import Findings
+from personare.core.errors import UnknownNameError
 from personare.core.findings import Estimate, Finding
 from personare.metrics import card
-from personare.reports.sections.choosing import strongest
-from personare.reports.summary import other_rows, strongest_attack, summary_rows
+from personare.reports.outcomes import Outcome, outcome, risk_statement
+from personare.reports.sections.choosing import strongest, strongest_attack
+from personare.reports.summary import other_rows, summary_rows
 from personare.reports.verdicts import (
-    Outcome,
+    PROTECTION_TONES,
+    MethodVerdict,
+    Protection,
     evidence,
-    method_sentence,
+    judged_methods,
     method_verdicts,
-    outcome,
-    risk_statement,
+    remaining,
     verdict,
 )
 
@@ -80,10 +87,12 @@ def test_one_verdict_over_all_metrics(results: list[tuple[str, float, float]], e
     findings = [finding(*result) for result in results]
     for order in itertools.permutations(findings):
         assert verdict(order) == expected
-    sentence = method_sentence("b2", findings)
-    assert ("does not hide" in sentence) == (expected == "exposed")
-    assert ("worse than guessing" in sentence) == (expected == "below chance")
-    assert "above chance" not in sentence
+    for judged in judged_methods(findings):
+        assert ("not protected" in judged.label) == (expected == "exposed"), (
+            "without originals nothing is known to be left"
+        )
+        assert ("worse than guessing" in judged.sentence) == (expected == "below chance")
+        assert "above chance" not in judged.sentence
 
 
 def test_a_verdict_rests_on_everybody_and_the_largest_gallery_of_anonymized_speech_alone() -> None:
@@ -99,7 +108,11 @@ def test_a_verdict_rests_on_everybody_and_the_largest_gallery_of_anonymized_spee
     ]
     for order in ([*kept, *left_out], [*left_out, *kept]):
         assert {id(f) for f in evidence(order)} == {id(f) for f in kept}
-        assert [(s.sentence, s.tone) for s in method_verdicts(order)] == [(method_sentence("b2", kept), "not-shown")]
+        (judged,) = judged_methods(order)
+        assert {id(f) for f in judged.attacks} == {id(f) for f in kept}
+        assert [(s.label, s.tone) for s in method_verdicts(order)] == [
+            ("b2: protected against those who were played", "not-shown")
+        ]
 
 
 def test_the_strongest_is_the_strongest_wherever_it_stands() -> None:
@@ -121,6 +134,33 @@ def test_the_strongest_is_the_strongest_wherever_it_stands() -> None:
     assert strongest([]) is None and strongest([unknown]) is None
 
 
+def test_the_strongest_of_a_result_compares_within_one_metric_only() -> None:
+    link, other = finding("linkability", 0.2, 0.4, N=20), finding("linkability", 0.5, 0.7, N=20, attacker="informed")
+    eer, single = finding("eer", 0.0, 0.1), finding("singling_out", 0.8, 0.9, N=20)
+    wer = Finding(card("wer"), Estimate(2.0, 1.9, 2.1, 20), {"anonymizer": "b2", "listener": "x"})
+    bare = finding("linkability", 0.9, 1.0, N=20, anonymizer="original")
+    for order in itertools.permutations([link, other, eer, single, wer, bare]):
+        assert Findings(order).strongest() is other, "linkability decides among several metrics"
+    assert Findings((eer, single, wer)).strongest() is eer, "EER where nobody linked"
+    assert Findings((single, wer)).strongest() is single and Findings((bare, wer)).strongest() is bare
+    ranks = tuple(finding(name, 0.2, 0.4) for name in ("rank_link_p50", "singling_out"))
+    several = r"choose a metric to compare attackers by: .* of rank_link_p50, singling_out"
+    with pytest.raises(UnknownNameError, match=several):
+        Findings(ranks).strongest()
+    with pytest.raises(UnknownNameError, match="no attack was measured"):
+        Findings((wer,)).strongest()
+
+
+def test_what_failed_for_every_utterance_is_said_in_words() -> None:
+    where = {"anonymizer": "b2", "listener": "moonshine"}
+    nothing = Finding(card("wer"), Estimate(math.nan, math.nan, math.nan, 0), where, failed=12)
+    unknown = Finding(card("dnsmos"), Estimate(math.nan, math.nan, math.nan, 0), where)
+    printed = str(Findings((nothing, unknown)))
+    assert "not measured: all 12 failed" in printed and "nan" not in printed.lower()
+    (row,) = other_rows([unknown])[1]
+    assert row[4] == "-", "nothing failed and nothing was measured: unknown"
+
+
 def attack(who: str, length: int, eer: tuple[float, float], link: tuple[float, float], **more: Any) -> list[Finding]:
     where: dict[str, Any] = {"attacker": who, "knowledge": who, "L": length, "corpus": "c"} | more
     return [finding("eer", *eer, **where), finding("linkability", *link, **where, N=20)]
@@ -133,11 +173,11 @@ ONE = [
     *attack("ignorant", 3, (0.20, 0.30), (0.0, 0.12)),
 ]
 GOLDEN = """\
-attacker (* strongest) | L | EER [95 %] | chance | linkability [95 %] | N | chance | verdict
-original | 1 | 8.0 % [0.0, 16.0] | 46.0 % | 92.0 % [84.0, 100.0] | 20 | 5.0 % | unprotected
+attacker (* strongest) | L | EER [95 %] | EER chance | linkability [95 %] | N | linked chance | verdict
 lazy-informed * | 1 | 14.0 % [8.0, 20.0] | 46.0 % | 81.5 % [68.0, 95.0] | 20 | 5.0 % | exposed
-ignorant | 1 | 44.0 % [40.0, 48.0] | 46.0 % | 6.0 % [0.0, 12.0] | 20 | 5.0 % | not shown
 ignorant | 3 | 25.0 % [20.0, 30.0] | 46.0 % | 6.0 % [0.0, 12.0] | 20 | 5.0 % | exposed
+ignorant | 1 | 44.0 % [40.0, 48.0] | 46.0 % | 6.0 % [0.0, 12.0] | 20 | 5.0 % | not shown
+original | 1 | 8.0 % [0.0, 16.0] | 46.0 % | 92.0 % [84.0, 100.0] | 20 | 5.0 % | unprotected
 """
 
 
@@ -160,11 +200,11 @@ def test_original_speech_is_one_row_whatever_the_study_calls_it() -> None:
 def test_several_methods_and_corpora_have_columns_in_front_and_a_strongest_each() -> None:
     other = attack("ignorant", 1, (0.1, 0.2), (0.3, 0.5), anonymizer="b1")
     head, rows = summary_rows([*ONE, *other])
-    assert head[:2] == ["method", "attacker\n(* strongest)"] and [row[0] for row in rows][-1] == "b1"
+    assert head[:2] == ["method", "attacker\n(* strongest)"] and [row[0] for row in rows][-2:] == ["b1", "original"]
     assert [row[1] for row in rows if row[1].endswith("*")] == ["lazy-informed *", "ignorant *"]
     there = attack("ignorant", 1, (0.1, 0.2), (0.3, 0.5), corpus="d")
     assert summary_rows([*ONE, *there])[0][0] == "corpus"
-    assert [s.sentence.partition(":")[0] for s in method_verdicts([*ONE, *there])] == ["On c", "On d"]
+    assert [s.label.partition(":")[0] for s in method_verdicts([*ONE, *there])] == ["b2 on c", "b2 on d"]
 
 
 def test_a_missing_metric_is_a_dash_and_the_rest_has_its_own_table() -> None:
@@ -181,3 +221,143 @@ def test_a_risk_below_chance_is_said_as_such() -> None:
     assert below.tone == "not-shown" and below.sentence.endswith("5.0 %: below chance, I do worse than guessing.”")
     few = risk_statement(finding("linkability", math.nan, math.nan, N=20))
     assert few.tone == "undecided" and "too few speakers for an interval" in few.sentence
+
+
+# -- is a method protected? The rule at the top of verdicts.py, as laws
+
+
+def at(share: float, *, half_wide: float = 0.04, metric: str = "linkability", **conditions: Any) -> Finding:
+    """An attack that keeps this share of the unprotected risk; guessing is 0, ``BARE`` is 1."""
+    chance, bare = CHANCE[metric], BARE[metric]
+    value = chance + share * (bare - chance)
+    where = {"N": 20} if metric == "linkability" else {}
+    return finding(metric, value - half_wide, value + half_wide, **(where | conditions))
+
+
+BARE = {"linkability": 0.95, "eer": 0.04}
+UNPROTECTED = [
+    finding("linkability", 0.95, 0.95, N=20, anonymizer="original", knowledge="original", L=length) for length in (1, 3)
+] + [finding("eer", 0.04, 0.04, anonymizer="original", knowledge="original", L=length) for length in (1, 3)]
+
+
+def judged(*attacks: Finding, originals: list[Finding] = UNPROTECTED) -> MethodVerdict:
+    (found,) = judged_methods([*originals, *attacks])
+    return found
+
+
+INFORMED: dict[str, Any] = {"attacker": "informed", "knowledge": "informed"}
+UNKNOWN = finding("linkability", math.nan, math.nan, N=20)
+
+
+@pytest.mark.parametrize(
+    ("attacks", "expected", "learned"),
+    [
+        ([at(0.0)], "protected", False),
+        ([at(0.0), at(0.0, **INFORMED)], "protected", True),
+        ([at(0.0), at(0.0, attacker="s", knowledge="semi-informed")], "protected", True),
+        ([at(-0.05, half_wide=0.001)], "protected", False),
+        ([at(0.0), UNKNOWN], "not decided", False),
+        ([UNKNOWN], "not decided", False),
+        ([at(0.3)], "partly protected", False),
+        ([at(0.49), at(0.0, **INFORMED)], "partly protected", True),
+        ([at(0.51)], "not protected", False),
+        ([at(0.51), UNKNOWN], "not protected", False),
+        ([at(0.3, metric="eer")], "partly protected", False),
+        ([at(0.7, metric="eer")], "not protected", False),
+        ([at(0.0), at(0.7, metric="eer")], "not protected", False),
+        ([at(0.2), at(0.7, metric="eer")], "partly protected", False),  # linking decides where it works
+        ([at(1.02)], "not protected", False),
+    ],
+)
+def test_a_method_is_protected_partly_or_not(attacks: list[Finding], expected: Protection, learned: bool) -> None:
+    for order in itertools.permutations(attacks):
+        found = judged(*order)
+        assert (found.protection, found.learned) == (expected, learned)
+        assert found.statement.tone == PROTECTION_TONES[expected]
+        assert found.label.startswith(f"b2: {expected}") and found.text.startswith(f"{found.label}. ")
+        assert ("was not played" in found.sentence) == (expected == "protected" and not learned)
+        assert found.text.endswith(".") and ".." not in found.text.replace("...", "")
+
+
+@given(st.floats(0.0, 1.1), st.floats(0.0, 1.1), st.booleans())
+def test_a_stronger_attack_never_makes_a_method_safer(one: float, two: float, exact: bool) -> None:
+    order = ("protected", "partly protected", "not protected")
+    wide = 0.0 if exact else 0.04
+    alone = judged(at(one, half_wide=wide))
+    both = judged(at(one, half_wide=wide), at(two, half_wide=wide, **INFORMED))
+    assert alone.protection == "protected" or both.protection != "protected"
+    if both.protection != "not decided":  # one attack more makes a result that is just beyond chance less certain
+        assert order.index(both.protection) >= order.index(alone.protection)
+
+
+@given(st.floats(0.0, 1.0), st.sampled_from(["linkability", "eer"]))
+def test_what_remains_is_nothing_at_chance_and_all_without_protection(share: float, metric: str) -> None:
+    bare = next(f for f in UNPROTECTED if f.metric.name == metric)
+    assert remaining(at(share, metric=metric), bare) == pytest.approx(share, abs=1e-9)
+    mirrored = remaining(at(share, metric=metric), bare, value=CHANCE[metric])
+    assert mirrored == 0.0
+
+
+def test_without_unprotected_speech_any_success_means_not_protected() -> None:
+    found = judged(at(0.1, half_wide=0.01), originals=[])
+    assert found.protection == "not protected" and found.unprotected is None and math.isnan(found.share)
+    assert "without protection" not in found.sentence
+    other = [finding("linkability", 0.95, 0.95, N=20, anonymizer="original", L=9)]
+    assert judged(at(0.1, half_wide=0.01), originals=other).unprotected is None, "compared at the same L and N only"
+    easy = [finding("linkability", 0.01, 0.03, N=20, anonymizer="original")]
+    assert judged(at(0.1, half_wide=0.01), originals=easy).protection == "not protected", (
+        "nothing to lose is no measure"
+    )
+
+
+def test_the_words_name_whom_and_every_number() -> None:
+    found = judged(at(0.7, L=3, **INFORMED), at(0.2), at(0.0, attacker="ignorant", knowledge="ignorant"))
+    assert found.better == ["informed", "lazy"] and found.played == ["informed", "lazy", "ignorant"]
+    assert found.sentence == (
+        "Better than guessing: informed and lazy; not shown to be: ignorant. From 3 utterances the informed attacker "
+        "picks the right person out of 20 in 68.0 % [64.0, 72.0] of cases; guessing gives 5.0 %, speech without "
+        "protection 95.0 %. Of the unprotected risk 70.0 % remains."
+    )
+    assert "--strength strong" in found.next_step and "--strength balanced" in found.next_step
+    for name in ("xvector", "balanced"):
+        (best,) = judged_methods([at(0.9, anonymizer=name)])
+        assert "--strength strong" in best.next_step and "balanced" not in best.next_step, (
+            "nobody is sent where they are"
+        )
+    for name in ("strong", "usc (C0)"):
+        (last,) = judged_methods([at(0.9, anonymizer=name)])
+        assert "--strength" not in last.next_step and "fewer utterances" in last.next_step
+    assert "fewer utterances" in judged(at(0.3)).next_step and "--train" in judged(at(0.0)).next_step
+    assert "more people" in judged(UNKNOWN).next_step and "more people" in judged(at(0.0, **INFORMED)).next_step
+
+
+def test_original_speech_is_something_to_compare_with_not_a_failure() -> None:
+    said = risk_statement(UNPROTECTED[0])
+    assert said.tone == "plain" and said.heading == "To compare with" and said.sentence.startswith("Without protection")
+    assert not judged_methods(UNPROTECTED)
+
+
+def by_test(p: float, attacker: str, metric: str = "eer") -> Finding:
+    """An attack whose test says how likely a guesser does as well."""
+    plain = finding(metric, 0.3, 0.5, attacker=attacker)
+    return replace(plain, p_better=p, p_worse=1 - p)
+
+
+def test_the_test_decides_where_there_is_one() -> None:
+    assert [outcome(by_test(p, "lazy")) for p in (0.025, 0.026, 0.976)] == ["exposed", "not shown", "below chance"]
+    assert outcome(by_test(math.nan, "lazy")) == "undecided"
+
+
+def test_the_strongest_of_many_attacks_is_judged_among_all_of_them() -> None:
+    """0.02 is beyond 0.025 by itself, and not among four: 0.025 / 4; Holm lets a second one follow a first."""
+    others = [by_test(0.5, name) for name in ("a", "b", "c")]
+    (alone,) = judged_methods([by_test(0.02, "lazy")])
+    assert alone.protection == "not protected" and alone.better == ["lazy"]
+    (among,) = judged_methods([by_test(0.02, "lazy"), *others])
+    assert among.protection == "not decided" and among.better == []
+    assert "By itself an attack of lazy does better than guessing, but 4 attacks" in among.sentence
+    assert verdict([by_test(0.02, "lazy"), *others]) == "undecided"
+    (strong,) = judged_methods([by_test(0.006, "lazy"), by_test(0.008, "d"), *others[:2]])
+    assert strong.better == ["lazy", "d"], "0.025 / 4, then 0.025 / 3"
+    (weak,) = judged_methods([by_test(0.006, "lazy"), by_test(0.009, "d"), *others[:2]])
+    assert weak.better == ["lazy"]

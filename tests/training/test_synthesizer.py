@@ -18,13 +18,15 @@ from personare.anonymizers.neural.xvector import voice_pool
 from personare.anonymizers.neural.xvector.weights import open_weights
 from personare.core.audio import Audio, write
 from personare.core.errors import AudioError, ConfigError, TrainingError, WeightsError
+from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.pipeline.jobs.train_synthesizer import move_resonances, train_synthesizer
 from personare.training import loop
 from personare.training.plan import TrainingPlan
 from personare.training.synthesizer import adversary, features
+from personare.training.synthesizer.export import export
 from personare.training.synthesizer.features import FeatureSources
-from personare.training.synthesizer.network import SynthesizerShape
+from personare.training.synthesizer.network import SynthesizerShape, new_tensors
 from personare.training.synthesizer.run import (
     ExtractFeatures,
     SynthesizerTrainingRun,
@@ -95,13 +97,17 @@ def _corpus(items: list[SynthesizerUtterance]) -> Corpus:
     return Corpus(pl.DataFrame(rows, schema=["utterance", "speaker", "audio", "gender", "text"], orient="row"))
 
 
-def test_features_hold_the_utterance_and_three_copies_in_other_voices(items: list[SynthesizerUtterance]) -> None:
+def test_features_hold_three_copies_in_other_voices_and_one_in_another_room(
+    items: list[SynthesizerUtterance],
+) -> None:
     utterance = items[0].load()
     assert len(utterance.audio) == 11_200
     assert utterance.speeds[0] == 1.0
     assert 0.78 <= utterance.speeds[1] <= 0.93
     assert 1.07 <= utterance.speeds[2] <= 1.28
-    assert [content.shape[1] for content in utterance.contents] == [288] * 4
+    assert [content.shape[1] for content in utterance.contents] == [288] * 5
+    assert utterance.speeds[4] == utterance.speeds[3]
+    assert not np.array_equal(utterance.contents[4], utterance.contents[0][: len(utterance.contents[4])])
     assert np.sqrt(np.square(utterance.samples).mean()) == pytest.approx(0.05, rel=1e-3)
 
 
@@ -122,7 +128,7 @@ def test_it_learns_ends_in_a_folder_that_speaks_and_resumes_to_the_same_bits(
     assert weights.card["data"]["sources"] == ["hums"]
     assert weights.bank.vectors.shape == (1000, 256)
     assert weights.card["voices"]["nearest_cosine_to_a_training_speaker"] < 1.0
-    assert (tmp_path / "whole" / "learning.png").stat().st_size > 1000
+    assert (tmp_path / "whole" / "learning.svg").stat().st_size > 1000
     with contextlib.closing(cast(Generator[loop.TrainingStep], run.train(run.task(), tmp_path / "parts"))) as stopped:
         assert next(step.step for step in stopped if step.step == 4)
     again = train_synthesizer(run, _corpus(items), tmp_path / "parts", resume=True)
@@ -143,6 +149,26 @@ def test_the_voice_comes_nearer_to_true_speech(run: SynthesizerTrainingRun, tmp_
             for v in loop.best_of_training(longer.task(), tmp_path, fingerprint=longer.fingerprint).validations
         )
     )
+
+
+def test_a_voice_without_its_checkpoints_and_a_prosody_network_can_be_begun_with(
+    items: list[SynthesizerUtterance], run: SynthesizerTrainingRun, tmp_path: Path
+) -> None:
+    whole = run.task()
+    graph, _ = export(whole.tensors, TINY.shape)
+    (tmp_path / "voice.onnx").write_bytes(graph)
+    second = dataclasses.replace(run, start=tmp_path)
+    assert second.fingerprint != run.fingerprint
+    weight = second.task().tensors["head.weight"].detach().numpy()
+    np.testing.assert_allclose(weight, whole.tensors["head.weight"].detach().numpy(), atol=1e-3)
+    shape = SynthesizerShape(prosody=0, bands=6, width=8, blocks=1, voice_width=4)
+    (tmp_path / "prosody.onnx").write_bytes(export(new_tensors(shape, key=Key.from_seed(2)), shape)[0])
+    settings = dataclasses.replace(TINY, predicted_energy=1.0)
+    with_prosody = hold_out(items, settings, prosody=tmp_path / "prosody.onnx")
+    batch, plain = with_prosody.task().batch(0), hold_out(items, settings).task().batch(0)
+    assert batch["prosody"].shape == plain["prosody"].shape
+    assert not np.allclose(batch["prosody"][..., 2::3], plain["prosody"][..., 2::3])  # energy
+    np.testing.assert_allclose(batch["natural"][0], plain["natural"][0])  # the speech to come near to is the same
 
 
 def test_a_changed_file_is_refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
 
 from personare.core import bands  # noqa: E402 - after the skip
-from personare.core.errors import ConfigError  # noqa: E402
+from personare.core.errors import ConfigError, WeightsError  # noqa: E402
 from personare.core.seeding import Key  # noqa: E402
 from personare.training import loop, parallel  # noqa: E402
 from personare.training.plan import TrainingPlan  # noqa: E402
-from personare.training.synthesizer import filtering, network, spectral_losses  # noqa: E402
+from personare.training.synthesizer import export, filtering, network, spectral_losses  # noqa: E402
 from training.two_lines import TwoLines, train_lines  # noqa: E402
 
 SMALL = network.SynthesizerShape(content=8, voice=6, width=16, blocks=2, voice_width=4, bands=2 * bands.BANDS)
@@ -45,6 +46,21 @@ def test_the_speaker_vector_changes_the_levels() -> None:
     ]
     assert levels[0].shape == (1, 20, SMALL.bands)
     assert float((levels[0] - levels[1]).detach().abs().max()) > 1e-4
+
+
+def test_a_graph_gives_its_tensors_back() -> None:
+    """Round trip: what is written in half precision is read back by name; other sizes are refused."""
+    for shape in (SMALL, dataclasses.replace(SMALL, prosody=0)):
+        tensors = network.new_tensors(shape, key=Key.from_seed(1))
+        read = export.read_tensors(export.encode({n: t.detach().numpy() for n, t in tensors.items()}, shape), shape)
+        assert set(read) == set(tensors)
+        for name, values in read.items():
+            np.testing.assert_allclose(values, tensors[name].detach().numpy(), atol=2e-3)
+    graph = export.encode({n: t.detach().numpy() for n, t in tensors.items()}, shape)
+    with pytest.raises(WeightsError, match="no synthesizer of these sizes"):
+        export.read_tensors(graph, dataclasses.replace(shape, blocks=3))
+    with pytest.raises(WeightsError, match="has shape"):
+        export.read_tensors(graph, dataclasses.replace(shape, width=24))
 
 
 def test_spectral_distance_is_zero_for_the_same_sound_and_grows_with_noise() -> None:

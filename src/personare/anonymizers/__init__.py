@@ -12,6 +12,8 @@ BUILTIN = {
     "formants": "personare.anonymizers.signal.formants:Formants",
     "world": "personare.anonymizers.signal.world:WorldWarp",
     "xvector": "personare.anonymizers.neural.xvector.anonymizer:XVector",
+    "usc": "personare.anonymizers.neural.codec:UscAnonymizer",
+    "codec": "personare.anonymizers.neural.codec:CodecRoundTrip",
     "chain": "personare.anonymizers.signal.chain:Chain",
 }
 ANONYMIZERS = Catalog("anonymizer", BUILTIN, needs={"__call__": "__call__(self, audio, *, rng)"})

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from personare.api.results import AnonymizedCorpus, Results, TemporaryFolder
+from personare.api.results import AnonymizedCorpus, Findings, Results, TemporaryFolder
 from personare.core.errors import ConfigError, StudyError
 from personare.core.tables import Corpus
 
@@ -33,12 +33,15 @@ def evaluate(
     parameters: Mapping[str, Any] | None = None,
     level: Literal["speaker", "utterance"] = "speaker",
     key: str | Path | None = None,
-    embedder: str = "ecapa",
+    embedder: str | None = None,
+    quick: bool = False,
     utterances_per_trial: Sequence[int] = (1, 3),
     metrics: Sequence[str] = ("eer", "linkability"),
     guess_gender: bool = False,
+    speaker_from: str | None = None,
     seed: int = 1,
     jobs: int = 1,
+    engine: Engine | None = None,
     out: str | Path | None = None,
     watch: Watcher | None = None,
 ) -> Results:
@@ -48,41 +51,49 @@ def evaluate(
     ----------
     original, anonymized : the same speech before and after; a folder that another tool made will do.
     attackers : levels of knowledge (original, ignorant, lazy-informed, semi-informed, informed, aligned), or attackers
-        in full. Without: those of the first three, and informed, that can be played on this speech.
+        in full. Without: the strongest of the first three, and informed, that can be played on this speech.
     only_possible : leave out, and note, attackers who cannot be played; the default attackers always are left out so.
     train : speech of other people, for attackers who learn.
     method, parameters, level : how the speech was anonymized, where the folder does not say.
     key : the key file that pairs both, where it does not lie beside the anonymized folder.
+    embedder : what turns speech into vectors, e.g. ``ecapa`` or a fusion, ``ecapa+energy``. Without, and without
+        ``attackers``: all that are there.
+    quick : play plain attackers with one embedder where none are named: quicker, and easier to pass.
     utterances_per_trial : how many utterances the attacker hears at once, L.
+    speaker_from : who speaks, in originals without order (see ``read_corpus``); noted where ``anonymize`` read them so.
+    engine : where the work is done, e.g. ``engine_named("ray", 8)``; without, ``jobs`` processes here.
     out : the run folder; a temporary one, which lives as long as the result, without.
     """
     from personare.engine import engine_for
     from personare.pipeline import builtin
+    from personare.pipeline.given_choice import given_speech
     from personare.pipeline.run import checked_run
 
     folder, keeps = _run_folder(out)
-    speech = builtin.given_speech(
+    speech = given_speech(
         _located(original),
         _located(anonymized),
         folder=folder,
-        engine=engine_for(jobs),
+        engine=engine or engine_for(jobs),
         train=None if train is None else _located(train),
         key=None if key is None else Path(key),
         method=method,
         parameters=parameters,
         level=level,
         guess=("gender",) if guess_gender else (),
+        speaker_from=speaker_from,
     )
     study = builtin.evaluation(
         speech,
         attackers=attackers,
         only_possible=only_possible,
         embedder=embedder,
+        quick=quick,
         utterances_per_trial=utterances_per_trial,
         metrics=metrics,
         seed=seed,
     )
-    return _results(checked_run(study, folder, jobs=jobs, watch=watch), keeps)
+    return _results(checked_run(study, folder, jobs=jobs, engine=engine, watch=watch), keeps)
 
 
 def infer(
@@ -96,6 +107,7 @@ def infer(
     level: Literal["speaker", "utterance"] = "speaker",
     key: str | Path | None = None,
     embedder: str = "ecapa",
+    speaker_from: str | None = None,
     seed: int = 1,
     jobs: int = 1,
     out: str | Path | None = None,
@@ -104,10 +116,11 @@ def infer(
     """Let an attacker who learns from other people guess attributes of speakers from anonymized speech."""
     from personare.engine import engine_for
     from personare.pipeline import builtin
+    from personare.pipeline.given_choice import given_speech
     from personare.pipeline.run import checked_run
 
     folder, keeps = _run_folder(out)
-    speech = builtin.given_speech(
+    speech = given_speech(
         _located(original),
         _located(anonymized),
         folder=folder,
@@ -117,6 +130,7 @@ def infer(
         method=method,
         parameters=parameters,
         level=level,
+        speaker_from=speaker_from,
     )
     study = builtin.inference(speech, attributes=attributes, embedder=embedder, seed=seed)
     return _results(checked_run(study, folder, jobs=jobs, watch=watch), keeps)
@@ -131,8 +145,10 @@ def listen(
     by: str | None = None,
     guess: Sequence[str] = (),
     key: str | Path | None = None,
+    speaker_from: str | None = None,
     seed: int = 1,
     jobs: int = 1,
+    engine: Engine | None = None,
     out: str | Path | None = None,
     watch: Watcher | None = None,
 ) -> Results:
@@ -147,19 +163,21 @@ def listen(
     """
     from personare.engine import engine_for
     from personare.pipeline import builtin
+    from personare.pipeline.given_choice import given_speech
     from personare.pipeline.run import checked_run
 
     folder, keeps = _run_folder(out)
-    speech = builtin.given_speech(
+    speech = given_speech(
         _located(original),
         _located(anonymized),
         folder=folder,
-        engine=engine_for(jobs),
+        engine=engine or engine_for(jobs),
         key=None if key is None else Path(key),
         guess=guess,
+        speaker_from=speaker_from,
     )
     study = builtin.listening(speech, listeners=builtin.listener_choices(listeners, parameters or {}), by=by, seed=seed)
-    return _results(checked_run(study, folder, jobs=jobs, watch=watch), keeps)
+    return _results(checked_run(study, folder, jobs=jobs, engine=engine, watch=watch), keeps)
 
 
 def run_study(
@@ -203,6 +221,21 @@ def _located(corpus: CorpusLike | AnonymizedCorpus) -> Path | Corpus:
     if isinstance(corpus, AnonymizedCorpus):
         return corpus.folder
     return corpus if isinstance(corpus, Corpus) else Path(corpus)
+
+
+def measured(folder: str | Path, job: Any) -> Findings:
+    """Give what one stage of a run has measured, while the run goes on; nothing for a stage that measures nothing.
+
+    ``job`` is what a watcher is told of: ``watch.ended(job, failures, seconds)``.
+    """
+    from personare.pipeline.folder import STAGES
+    from personare.pipeline.measured import load
+    from personare.pipeline.store import Store
+
+    place = Store(Path(folder) / STAGES).place(job.stage)
+    if job.stage.kind != "measure" or not (place / "findings.json").is_file():
+        return Findings(())
+    return Findings(load(place).findings)
 
 
 def _run_folder(out: str | Path | None) -> tuple[Path, TemporaryFolder | None]:

@@ -53,12 +53,21 @@ class Findings(Sequence[Finding]):
         return Findings(tuple(kept))
 
     def strongest(self) -> Finding:
-        """Give the attacker's best result among those with the most people."""
-        from personare.reports.sections.choosing import overall, strongest
+        """Give the best result of any attacker on anonymized speech: the metric that was chosen, else who links most.
 
-        best = strongest(overall(self.findings))
+        Numbers of different metrics do not compare: among several, linkability decides, and EER where nobody linked.
+        Of one metric those with the most people are compared; original speech counts only where there is nothing else.
+        """
+        from personare.reports.sections.choosing import overall, protected, strongest, strongest_attack
+
+        attacks = [f for f in overall(self.findings) if "attacker" in f.conditions]
+        attacks = protected(attacks) or attacks
+        names = list(dict.fromkeys(f.metric.name for f in attacks))
+        best = strongest(attacks) if len(names) == 1 else strongest_attack(attacks)
+        if best is None and len(names) > 1:
+            raise UnknownNameError(f"choose a metric to compare attackers by: results[NAME], of {', '.join(names)}")
         if best is None:
-            raise UnknownNameError("nothing was measured that could be the strongest")
+            raise UnknownNameError("no attack was measured, so none is the strongest")
         return best
 
     def to_dict(self) -> list[dict[str, Any]]:
@@ -78,6 +87,12 @@ class Findings(Sequence[Finding]):
         from personare.reports.summary import other_rows, summary_rows
 
         return [(head, rows) for head, rows in (summary_rows(self.findings), other_rows(self.findings)) if rows]
+
+    def comparison(self) -> tuple[Sequence[str], list[list[str]]]:
+        """Lay out the methods side by side, a row each: verdict, strongest attack, and what it costs."""
+        from personare.reports.comparison import comparison_rows
+
+        return comparison_rows(self.findings)
 
     def __str__(self) -> str:
         tables = [plain_table([" ".join(name.split()) for name in head], rows) for head, rows in self.tables()]
@@ -118,9 +133,26 @@ class Results(Findings):
     keeps: TemporaryFolder | None = field(default=None, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain values."""
-        failures = [{"stage": stage, "item": item, "why": why} for stage, item, why in self.failures]
-        return {"findings": self.to_dict(), "failures": failures, "notes": list(self.notes)}
+        """Give everything as plain values: findings, the verdict on each method, bounds, failures and notes."""
+        from personare.reports.verdicts import judged_methods
+
+        verdicts = [
+            {
+                "corpus": one.corpus,
+                "method": one.method,
+                "protection": one.protection,
+                "sentence": one.sentence,
+                "next": one.next_step,
+            }
+            for one in judged_methods(self.findings)
+        ]
+        return {
+            "findings": self.to_dict(),
+            "verdicts": verdicts,
+            "bounds": [{"sentence": one.sentence, "held": one.held} for one in self.verdicts],
+            "failures": [{"stage": stage, "item": item, "why": why} for stage, item, why in self.failures],
+            "notes": list(self.notes),
+        }
 
     @property
     def title(self) -> str:
@@ -132,10 +164,10 @@ class Results(Findings):
 
     @property
     def verdict(self) -> str:
-        """Sum up every anonymizer in one sentence each, over all attackers and privacy metrics."""
-        from personare.reports.verdicts import method_verdicts
+        """Sum up every anonymizer in a paragraph each: protected, partly or not, against whom, and the next step."""
+        from personare.reports.verdicts import judged_methods
 
-        return " ".join(statement.sentence for statement in method_verdicts(self.findings))
+        return "\n".join(judged.text for judged in judged_methods(self.findings))
 
     def report(self, folder: str | Path | None = None, *, names: bool = False, sounds: bool = False) -> Path:
         """Write the report (a page, Markdown, LaTeX, CSV, JSON, figures); give the page's path.
@@ -146,6 +178,12 @@ class Results(Findings):
 
         place = None if folder is None else Path(folder)
         return write_run_report(self.folder, out=place, names=names, sounds="original" if sounds else "anonymized")[0]
+
+    def evidence(self, path: str | Path) -> Path:
+        """Write the annex for an impact assessment: a PDF of a few pages (extra ``pdf``); give its path."""
+        from personare.reports.evidence import write_evidence
+
+        return write_evidence(self.folder, Path(path))
 
     def exposed(self, most: int = 5) -> dict[str, list[tuple[str, float]]]:
         """Name, for each attacker, the speakers who are linked most often, at the smallest L."""
@@ -191,7 +229,7 @@ class AnonymizedCorpus:
         """The anonymized speech."""
         from personare.corpora import read_corpus
 
-        return read_corpus(self.folder).corpus
+        return read_corpus(self.folder, person_channels=True).corpus
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values."""

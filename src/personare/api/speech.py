@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,14 +15,14 @@ import numpy as np
 
 from personare.api.results import AnonymizedCorpus
 from personare.core.audio import Audio, read_mono, write
-from personare.core.errors import AudioError
+from personare.core.errors import AudioError, ConfigError
 from personare.core.seeding import Key, load_key, rng_for
 from personare.core.tables import Corpus, Embeddings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from personare.engine import Result
+    from personare.engine import Engine, Result
 
     AudioLike = str | Path | Audio | tuple[ArrayLike, int]
     CorpusLike = str | Path | Corpus
@@ -66,16 +67,52 @@ def _full_scale(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def write_audio(path: str | Path, audio: AudioLike) -> Path:
-    """Write a recording without any tags, as wav, flac or ogg by the name's ending; give the path."""
+    """Write a recording without any tags, as wav, flac, ogg, opus or mp3 by the name's ending; give the path."""
     place = Path(path)
-    write(place, read_audio(audio), encoding="vorbis" if place.suffix.lower() == ".ogg" else "pcm16")
+    write(place, read_audio(audio))
     return place
+
+
+@dataclass(frozen=True)
+class ResolvedMethod:
+    """A method as it is used: by its name, by a strength, or the usual one; ``note`` says how to get a better one."""
+
+    method: str
+    parameters: dict[str, Any]
+    note: str = ""
+
+
+def resolve_method(method: str | None, strength: str | None, parameters: Mapping[str, Any]) -> ResolvedMethod:
+    """Choose the method: the one named, or a strength's, or the best usual one whose models are there."""
+    from personare.anonymizers.presets import preset, usual
+
+    if method is not None and strength is not None:
+        raise ConfigError(f"method '{method}' and strength '{strength}' both say how to hide the voice; leave one out")
+    if method is not None:
+        return ResolvedMethod(method, dict(parameters))
+    if parameters and strength is None:
+        raise ConfigError(f"'{next(iter(parameters))}' is a parameter of a method; name the method, e.g. mcadams")
+    chosen, note = usual() if strength is None else (preset(strength), "")
+    return ResolvedMethod(chosen.method, {**chosen.parameters, **parameters}, note)
+
+
+def strengths() -> list[dict[str, Any]]:
+    """List the strengths, weakest first: what each means, what it costs, and which of its models are not fetched.
+
+    >>> [one["name"] for one in strengths()]
+    ['fast', 'balanced', 'strong']
+    """
+    from personare.anonymizers.presets import PRESETS
+
+    names = ("name", "method", "meaning", "attacker_errs", "words_wrong", "missing")
+    return [{name: getattr(preset, name) for name in names} for preset in PRESETS.values()]
 
 
 def anonymize(
     audio: AudioLike,
     *,
-    method: str = "mcadams",
+    method: str | None = None,
+    strength: str | None = None,
     key: str | Path | Key | None = None,
     speaker: str = "speaker",
     **parameters: Any,
@@ -84,13 +121,19 @@ def anonymize(
 
     Parameters
     ----------
-    method : a name of ``personare methods``, or ``module:Class``; ``parameters`` are its fields.
+    method : a name of ``personare methods``, or ``module:Class``; ``parameters`` are its fields. None takes the best
+        usual one whose models are there, and warns when a better one could be fetched.
+    strength : ``fast``, ``balanced`` or ``strong`` instead of a method.
     key : a passphrase, a key file (a Path) or a Key; the same key and ``speaker`` give the same new voice. None draws a
         new voice every time.
     """
     from personare.anonymizers import anonymizer
 
-    return anonymizer(method, **parameters)(read_audio(audio), rng=rng_for(_key(key), "voice", speaker))
+    chosen = resolve_method(method, strength, parameters)
+    if chosen.note:
+        warnings.warn(chosen.note, stacklevel=2)
+    made = anonymizer(chosen.method, **chosen.parameters)
+    return made(read_audio(audio), rng=rng_for(_key(key), "voice", speaker))
 
 
 def _key(key: str | Path | Key | None) -> Key:
@@ -101,11 +144,15 @@ def _key(key: str | Path | Key | None) -> Key:
     return load_key(key) if isinstance(key, Path) else Key.from_seed(key)
 
 
-def read_corpus(path: str | Path, *, layout: str | None = None) -> Corpus:
-    """Read a corpus in any known layout; entries that cannot be used are warned about, one line per kind of problem."""
+def read_corpus(path: str | Path, *, layout: str | None = None, speaker_from: str | None = None) -> Corpus:
+    """Read a corpus in any known layout; entries that cannot be used are warned about, one line per kind of problem.
+
+    ``speaker_from`` reads any folder of recordings: ``file``, ``folder`` or ``channel`` is the speaker, or a part of
+    the name, by a pattern such as ``{speaker}_{rest}``.
+    """
     from personare.corpora import read_corpus as read
 
-    reading = read(Path(path), layout=layout)
+    reading = read(Path(path), layout=layout, speaker_from=speaker_from, person_channels=True)
     for problem in reading.problems:
         warnings.warn(problem.line, CorpusWarning, stacklevel=2)
     return reading.corpus
@@ -115,46 +162,63 @@ def anonymize_corpus(
     corpus: CorpusLike,
     target: str | Path,
     *,
-    method: str = "mcadams",
+    method: str | None = None,
+    strength: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     level: Literal["speaker", "utterance"] = "speaker",
     key: str | Path | None = None,
     names: Literal["tokens", "keep"] = "tokens",
-    file_format: Literal["flac", "wav"] = "flac",
+    file_format: Literal["flac", "wav", "opus", "mp3"] = "flac",
     jobs: int = 1,
     shard: str | None = None,
+    trim: bool = False,
+    retime: bool = False,
+    coarse_s: float | None = None,
+    text: bool = True,
+    engine: Engine | None = None,
     watch: Callable[[Result[Any, Any]], None] = lambda _: None,
 ) -> AnonymizedCorpus:
     """Hide the voices of a whole corpus; run again after an interruption, and it ends with the same bits.
 
     Parameters
     ----------
+    method, strength : as for ``anonymize``; ``parameters`` are the method's.
     target : a new folder; what must stay (the key) goes to ``target-private`` beside it.
     key : a key file, made where there is none; level : one new voice per speaker, or per utterance.
     shard : ``I/N`` does the I-th of N parts only.
+    trim, retime, coarse_s : cut silence at both ends, change pauses and rate by chance, round lengths up to seconds.
+    text : whether transcripts come along.
     """
-    from personare.engine import engine_for, shard_of
+    from personare.anonymizers.signal.retiming import Timing
+    from personare.engine import engine_for
     from personare.pipeline.jobs.anonymize import anonymize as run
     from personare.pipeline.jobs.anonymize import private_folder
+    from personare.pipeline.jobs.target import Origin
     from personare.pipeline.system import System
 
-    system = System(method, dict(parameters or {}), level)
+    chosen = resolve_method(method, strength, parameters or {})
+    if chosen.note:
+        warnings.warn(chosen.note, stacklevel=2)
+    system = System(chosen.method, chosen.parameters, level)
     place = Path(target)
     summary = run(
         corpus if isinstance(corpus, Corpus) else read_corpus(corpus),
         place,
         system,
-        engine=engine_for(jobs),
+        engine=engine or engine_for(jobs),
         key_file=None if key is None else Path(key),
         file_format=file_format,
         names=names,
-        keep=(lambda items: shard_of(shard, items, name=lambda i: i.utterance)) if shard else (lambda items: items),
+        shard=shard,
+        timing=Timing(trim, retime, coarse_s),
+        text=text,
         watch=watch,
+        origin=None if isinstance(corpus, Corpus) else Origin(Path(corpus)),
     )
     return AnonymizedCorpus(
         place,
         private_folder(place),
-        method,
+        chosen.method,
         summary.done,
         summary.kept,
         summary.failed,
@@ -171,6 +235,7 @@ def embed(
     embedder: str = "ecapa",
     part: str | None = None,
     jobs: int = 1,
+    engine: Engine | None = None,
     watch: Tick = lambda _: None,
 ) -> tuple[Embeddings, tuple[tuple[str, str], ...]]:
     """Turn every utterance into a speaker vector: the vectors, and (utterance, reason) for those that failed."""
@@ -180,7 +245,7 @@ def embed(
 
     require_embedder(embedder)
     frame = _corpus(corpus).of_part(part).frame
-    return embed_all(list(utterances_in(frame)), embedder, engine=engine_for(jobs), watch=watch)
+    return embed_all(list(utterances_in(frame)), embedder, engine=engine or engine_for(jobs), watch=watch)
 
 
 def _corpus(corpus: CorpusLike | AnonymizedCorpus) -> Corpus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from personare.core.catalog import Catalog
+from personare.core.errors import ConfigError
 from personare.core.protocols import Embedder
 
 if TYPE_CHECKING:
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 BUILTIN = {
     "ecapa": "personare.encoders.ecapa:Ecapa",
     "ge2e": "personare.encoders.ge2e:Ge2e",
+    "wespeaker": "personare.encoders.published:WeSpeaker",
+    "wakehubert": "personare.encoders.published:WakeHubert",
+    "energy": "personare.encoders.statistics:EnergyStatistics",
+    "rhythm": "personare.encoders.statistics:RhythmStatistics",
+    "f0": "personare.encoders.statistics:F0ShapeStatistics",
+    "spectrum": "personare.encoders.statistics:SpectrumStatistics",
     "trained": "personare.attackers.trained:TrainedEmbedder",
 }
 EMBEDDERS = Catalog(
@@ -29,6 +36,7 @@ SCORERS = Catalog(
         "cosine": "personare.attackers.scorers:CosineScorer",
         "wccn": "personare.attackers.scorers:WccnScorer",
         "plda": "personare.attackers.scorers:PldaScorer",
+        "chosen": "personare.attackers.chosen:ChosenScorer",
     },
     needs={
         "learns": "learns: ClassVar[bool], whether it is fitted on speech of other people",
@@ -41,8 +49,15 @@ def embedder(name: str, /, **parameters: Any) -> Embedder:
     """Make an embedder by name; unknown names and parameters are errors with a suggestion.
 
     ``trained:model.onnx`` is short for the embedder ``trained`` with ``path="model.onnx"``; what stands before the
-    colon of any other name is a module.
+    colon of any other name is a module. ``ecapa+energy`` is a fusion of two.
     """
+    from personare.attackers.fused import FusedEmbedder, parts_of
+
+    parts = parts_of(name)
+    if len(parts) > 1:
+        if parameters:
+            raise ConfigError(f"the fusion '{name}' has no parameters, its parts have; remove {', '.join(parameters)}")
+        return FusedEmbedder(parts)
     known, colon, path = name.partition(":")
     if colon and known in EMBEDDERS.names():
         name, parameters = known, {"path": path, **parameters}

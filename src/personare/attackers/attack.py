@@ -11,7 +11,7 @@ same mean over L utterances. Trials stay within one gender where genders are kno
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,12 +21,14 @@ from personare.attackers import scorer as make_scorer
 from personare.attackers.alignment import Alignment, align_pairs, align_unpaired
 from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import FittedBackend
+from personare.attackers.folds import FoldedScorer, all_draws, deal_speakers, fold_pairs, only
+from personare.attackers.fused import parts_of, widths_of
 from personare.attackers.knowledge import Knowledge
-from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all, score_trials
-from personare.attackers.split import EmbeddedSpeech, Split
+from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all, score_matrix, score_trials
+from personare.attackers.split import EmbeddedSpeech, Split, TrainingVectors
 from personare.attackers.trained import refuse_training_speakers
 from personare.core.errors import ConfigError
-from personare.core.fingerprint import fingerprint
+from personare.core.fingerprint import SystemIdentity, fingerprint
 from personare.core.tables import Embeddings, Trials
 from personare.core.vectors import cosine
 
@@ -49,6 +51,8 @@ class Attacker:
     scorer : how they compare; a name of the table of scorers. None: cosine, or plda for attackers who learn.
     as_norm : the size of the cohort, of the training speech, that scores are normalised by; 0 for none.
     alignment : for the aligned attacker, whether utterances are known before and after anonymization.
+    folds : into how many folds the attacked people are dealt, so that the informed attacker also learns from the
+        enrolment speech of those in other folds; 0 for none.
     """
 
     knowledge: Knowledge
@@ -56,10 +60,13 @@ class Attacker:
     scorer: str | None = None
     as_norm: int = 0
     alignment: Literal["pairs", "no pairs"] = "pairs"
+    folds: int = 0
 
     def __post_init__(self) -> None:
         if self.as_norm < 0:
             raise ConfigError(f"as_norm must be 0 (none) or the size of a cohort, not {self.as_norm}")
+        if self.folds and (self.folds < 3 or self.knowledge is not Knowledge.INFORMED):
+            raise ConfigError(f"folds are for the informed attacker, 3 or more, not {self.folds}; 0 for none")
         if self.knowledge.needs_training and self.scorer is not None and not self._settings.learns:
             rule = f"{self.knowledge.value} learns, and the scorer {self.scorer} cannot"
             raise ConfigError(f"{rule}; use scorer: wccn or plda")
@@ -88,6 +95,12 @@ class Attacker:
         plain = "cosine" if self.scorer_name == "aligned" else self.scorer_name
         return make_scorer(plain)
 
+    def _training(self, split: Split) -> TrainingVectors:
+        """Give what there is to learn from; a fusion says of which embedders its vectors are made."""
+        widths = widths_of(self.embedder)
+        names = parts_of(self.embedder)
+        return replace(split.training_vectors(), widths=widths, part_names=names)
+
     def fit(self, split: Split) -> Scorer:
         """Learn what there is to learn."""
         if split.knowledge is not self.knowledge:
@@ -98,7 +111,7 @@ class Attacker:
         elif self._settings.learns and split.training is None and split.embedder_trained_on is not None:
             fitted = cosine  # the embedder itself has learnt from anonymized speech, and nothing else is there
         else:
-            fitted = self._settings.fit(split.training_vectors() if self._settings.learns else None)
+            fitted = self._settings.fit(self._training(split) if self._settings.learns else None)
         if self.as_norm and split.training is not None:
             cohort = enrolled(split.training.embeddings)
             fitted = AsNorm(cohort.vectors, cohort.ids, self.as_norm, fitted)
@@ -126,6 +139,10 @@ class Attack:
     def gallery(self) -> Embeddings:
         """The enrolled speakers, sorted, one vector each."""
         return enrolled(self.enroll)
+
+    def scores(self, tests: Embeddings) -> NDArray[np.float64]:
+        """Score every test against everybody enrolled: [tests, gallery]."""
+        return score_matrix(self.scorer, tests, self.gallery)
 
     def trials(
         self,
@@ -159,6 +176,40 @@ def attack(attacker: Attacker, split: Split, *, calibration: Split | None = None
             _projected(fitted, calibration.test, enroll=False),
         )
     return Attack(sides[0], sides[1], cosine if _is_projection(fitted) else fitted, others)
+
+
+def attack_in_folds(
+    attacker: Attacker,
+    enroll: EmbeddedSpeech,
+    test: EmbeddedSpeech,
+    spare: Sequence[EmbeddedSpeech],
+    *,
+    training: EmbeddedSpeech | None = None,
+    embedder_trained_on: SystemIdentity | None = None,
+    calibration: tuple[EmbeddedSpeech, EmbeddedSpeech] | None = None,
+) -> Attack:
+    """Let an informed attacker also learn from the enrolment speech of the attacked, fold by fold.
+
+    ``spare`` is the enrolment speech as it is learnt from, once for each draw, with a new pseudo-speaker for every
+    utterance: who shared one between utterances would learn to recognise pseudo-speakers. ``training`` is speech of
+    others.
+    """
+    everyone = enroll.speakers | test.speakers
+    refuse_training_speakers(attacker.embedder, everyone)
+    fold_of = deal_speakers(sorted(everyone), attacker.folds)
+    together = all_draws(spare)
+    models: dict[tuple[int, int], Scorer] = {}
+    for pair in fold_pairs(attacker.folds):
+        heard = {who for who in everyone if fold_of[who] in pair}
+        own = only(together, set(everyone - heard))
+        learnt = own if training is None else all_draws([training, own])
+        sides = (only(enroll, heard), only(test, heard))
+        split = Split(attacker.knowledge, *sides, learnt, embedder_trained_on=embedder_trained_on)
+        models[pair] = attacker.fit(split)
+    others = None
+    if calibration is not None:
+        others = (calibration[0].embeddings.sorted(), calibration[1].embeddings.sorted())
+    return Attack(enroll.embeddings.sorted(), test.embeddings.sorted(), FoldedScorer(fold_of, models), others)
 
 
 def _trials(

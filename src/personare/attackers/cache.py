@@ -1,7 +1,8 @@
 """Each recording is embedded once: vectors are kept by the content of the sound and the exact model that heard it.
 
 Vectors of voices are biometric: they lie in the user's own cache folder (or a run folder), readable by the owner only;
-``forget`` removes them. An entry that is cut or changed does not fit its checksum and is computed again.
+``forget`` removes them. An entry that is cut, changed or of another model or sound does not fit its checksum and is
+computed again.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.attackers import embedder as make_embedder
+from personare.attackers.fused import FusedEmbedder, joined
 from personare.core import weights
 from personare.core.audio import Audio, read_mono
 from personare.core.errors import AudioError
@@ -48,7 +50,13 @@ class EmbedWork:
     def __call__(self, item: Utterance) -> NDArray[np.float32]:
         """Embed it."""
         return embed_file(
-            item.audio, self.embedder, start_s=item.start_s, end_s=item.end_s, folder=self.folder, **self.parameters
+            item.audio,
+            self.embedder,
+            start_s=item.start_s,
+            end_s=item.end_s,
+            channel=item.person_channel,
+            folder=self.folder,
+            **self.parameters,
         )
 
 
@@ -58,46 +66,58 @@ def embed_file(
     *,
     start_s: float = 0.0,
     end_s: float | None = None,
+    channel: int | None = None,
     folder: Path | None = None,
     **parameters: Any,
 ) -> NDArray[np.float32]:
-    """Embed a file, or a part of it: float32 [d], from the cache where the same bytes were heard before."""
+    """Embed a file, a part or one channel of it: float32 [d], from the cache where the same bytes were heard before."""
     model = _model(embedder, tuple(sorted(parameters.items())))
-    content = f"{_digest_of(path)} {start_s!r} {end_s!r}"
+    if isinstance(model, FusedEmbedder):  # every part is kept by itself: none is computed twice
+        each = [
+            embed_file(path, name, start_s=start_s, end_s=end_s, channel=channel, folder=folder) for name in model.names
+        ]
+        fused: NDArray[np.float32] = joined([vector[None] for vector in each])[0]
+        return fused
+    content = f"{_digest_of(path)} {start_s!r} {end_s!r}{'' if channel is None else f' channel {channel}'}"
     place = _place(folder, model, content)
-    vector = _kept(place)
+    bound = f"{model.fingerprint} {content}"
+    vector = _kept(place, bound)
     if vector is None:
         try:
-            vector = model([read_mono(path, start_s=start_s, stop_s=end_s)])[0]
+            vector = model([read_mono(path, start_s=start_s, stop_s=end_s, channel=channel)])[0]
         except AudioError as error:
             told = str(error) if str(path) in str(error) else f"{path}: {error}"
             raise AudioError(told) from None
-        _keep(place, vector)
+        _keep(place, vector, bound)
     return vector
 
 
 def embed_audio(audio: Audio, embedder: str, *, folder: Path | None = None, **parameters: Any) -> NDArray[np.float32]:
     """Embed a sound in memory: float32 [d], from the cache where the same samples were heard before."""
     model = _model(embedder, tuple(sorted(parameters.items())))
+    if isinstance(model, FusedEmbedder):
+        fused: NDArray[np.float32] = joined([embed_audio(audio, name, folder=folder)[None] for name in model.names])[0]
+        return fused
     digest = hashlib.sha256(audio.samples.tobytes()).hexdigest()
-    place = _place(folder, model, f"samples {digest} {audio.rate_hz}")
-    vector = _kept(place)
+    content = f"samples {digest} {audio.rate_hz}"
+    place, bound = _place(folder, model, content), f"{model.fingerprint} {content}"
+    vector = _kept(place, bound)
     if vector is None:
         vector = model([audio])[0]
-        _keep(place, vector)
+        _keep(place, vector, bound)
     return vector
 
 
 def forget(*, folder: Path | None = None) -> int:
     """Remove every kept vector; give their number."""
-    root = _root(folder)
-    count = sum(1 for _ in root.glob("*/*/*.vector"))
-    if root.is_dir():
-        shutil.rmtree(root)
+    place = root(folder)
+    count = sum(1 for _ in place.glob("*/*/*.vector"))
+    if place.is_dir():
+        shutil.rmtree(place)
     return count
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=16)
 def _model(name: str, parameters: tuple[tuple[str, Any], ...]) -> Embedder:
     return make_embedder(name, **dict(parameters))
 
@@ -110,32 +130,34 @@ def _digest_of(path: Path) -> str:
         raise AudioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
 
 
-def _root(folder: Path | None) -> Path:
+def root(folder: Path | None) -> Path:
+    """Where they are kept: the user's cache folder if None."""
     return (weights.home() if folder is None else folder) / "vectors"
 
 
 def _place(folder: Path | None, model: Embedder, content: str) -> Path:
     digest = hashlib.sha256(content.encode()).hexdigest()
-    return _root(folder) / model.fingerprint / digest[:2] / f"{digest[2:]}.vector"
+    return root(folder) / model.fingerprint / digest[:2] / f"{digest[2:]}.vector"
 
 
-def _check(payload: bytes) -> bytes:
-    return hashlib.blake2b(payload, digest_size=_CHECK_BYTES).digest()
+def _check(payload: bytes, bound: str) -> bytes:
+    """Digest a vector with what it is of: the model's fingerprint, with its weights' digest, and the sound."""
+    return hashlib.blake2b(bound.encode() + b"\0" + payload, digest_size=_CHECK_BYTES).digest()
 
 
-def _kept(place: Path) -> NDArray[np.float32] | None:
+def _kept(place: Path, bound: str) -> NDArray[np.float32] | None:
     try:
         content = place.read_bytes()
     except OSError:
         return None
     check, payload = content[:_CHECK_BYTES], content[_CHECK_BYTES:]
-    return np.frombuffer(payload, "<f4").astype(np.float32) if payload and check == _check(payload) else None
+    return np.frombuffer(payload, "<f4").astype(np.float32) if payload and check == _check(payload, bound) else None
 
 
-def _keep(place: Path, vector: NDArray[np.float32]) -> None:
+def _keep(place: Path, vector: NDArray[np.float32], bound: str) -> None:
     payload = vector.astype("<f4").tobytes()
     root = place.parents[2]
     if not root.is_dir():
         with contextlib.suppress(OSError):  # the write below tells what is wrong
             root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_bytes(place, _check(payload) + payload)
+    write_bytes(place, _check(payload, bound) + payload, durable=False)  # checked when read, made again at worst

@@ -5,6 +5,7 @@ llr = a s + b, with a and b that minimise Cllr at even odds (logistic regression
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from personare.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from personare.attackers.scoring import TrialScores
 
 _PULL = 1e-6  # towards a = 0 on scaled scores, so that perfectly separated scores have a finite slope
 
@@ -54,6 +57,28 @@ def fit_calibration(targets: NDArray[Any], nontargets: NDArray[Any]) -> Calibrat
 
     a, b = optimize.minimize(cost, np.array([1.0, 0.0]), jac=True, method="BFGS").x
     return Calibration(float(a / scale), float(b - a * centre / scale))
+
+
+def calibrate_in_folds(trials: TrialScores, *, folds: int = 5) -> NDArray[np.float64] | None:
+    """Turn the scores of trials into LLRs, each by a line fitted on trials of other people; None of too few people.
+
+    People are dealt into folds, sorted by name; a trial's line has seen nobody of either speaker's fold. For scores
+    that claim to be LLRs already (PLDA: its model is never quite right) where nobody was set aside to calibrate on.
+    """
+    names, codes = np.unique(np.concatenate([trials.tested, trials.enrolled]), return_inverse=True)
+    fold = codes % folds
+    one, two = fold[: len(trials)], fold[len(trials) :]
+    llrs = np.empty(len(trials))
+    for f, g in itertools.combinations_with_replacement(range(min(folds, len(names))), 2):
+        mine = ((one == f) & (two == g)) | ((one == g) & (two == f))
+        others = ~np.isin(one, (f, g)) & ~np.isin(two, (f, g))
+        targets, nontargets = trials.score[others & trials.target], trials.score[others & ~trials.target]
+        if not mine.any():
+            continue
+        if not len(targets) or not len(nontargets):
+            return None
+        llrs[mine] = fit_calibration(targets, nontargets)(trials.score[mine])
+    return llrs
 
 
 def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,6 +40,28 @@ class FittedOnSpeakers(Protocol):
         ...
 
 
+@runtime_checkable
+class SpeakerAware(Protocol):
+    """A Scorer that must know who speaks, because it compares different people by different models."""
+
+    def scores(self, test: Embeddings, enroll: Embeddings) -> NDArray[np.float64]:
+        """Score every test against every enrolled speaker: [n, m]."""
+        ...
+
+
+def score_matrix(scorer: Scorer, test: Embeddings, enroll: Embeddings) -> NDArray[np.float64]:
+    """Score every test against every enrolled speaker: [n, m]."""
+    if isinstance(scorer, SpeakerAware):
+        return scorer.scores(test, enroll)
+    return np.asarray(scorer(test.vectors, enroll.vectors), dtype=np.float64)
+
+
+def refuse_fitted(scorer: object, attacked: Iterable[str]) -> None:
+    """Refuse an attack on speakers that a scorer has learnt from."""
+    if isinstance(scorer, FittedOnSpeakers):
+        scorer.check(attacked)
+
+
 def enrolled(utterances: Embeddings, *, unit_first: bool = True) -> Embeddings:
     """Enrol every speaker by the package's one rule (``core.vectors``); ids are the speakers, sorted."""
     means = speaker_means(utterances.vectors, np.array(utterances.speakers, dtype=str), unit_first=unit_first)
@@ -127,7 +149,7 @@ def score_all(
         block = slice(first, first + rows)
         allowed = (test_group[block, None] == enroll_group) & (test_id[block, None] != enroll_id)
         row, column = np.nonzero(allowed)
-        score = np.asarray(scorer(test.vectors[block], enroll.vectors))[row, column]
+        score = score_matrix(scorer, _rows(test, block), enroll)[row, column]
         parts.append((column.astype(np.int32), (row + first).astype(np.int32), score.astype(np.float64)))
     empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float64))
     enroll_at, test_at = (np.concatenate([part[i] for part in (parts or [empty])]) for i in (0, 1))
@@ -154,17 +176,20 @@ def score_trials(
         if first == last:
             continue
         part, base = order[first:last], block * rows
-        matrix = np.asarray(scorer(test.vectors[base : base + rows], enroll.vectors))
+        matrix = score_matrix(scorer, _rows(test, slice(base, base + rows)), enroll)
         score[part] = matrix[test_at[part] - base, enroll_at[part]]
     return TrialScores(enroll, test, enroll_at, test_at, score, trials.frame["target"].to_numpy())
 
 
 def _check(test: Embeddings, enroll: Embeddings, scorer: object) -> None:
-    if isinstance(scorer, FittedOnSpeakers):
-        scorer.check({*test.speakers, *enroll.speakers})
+    refuse_fitted(scorer, {*test.speakers, *enroll.speakers})
     if test.vectors.shape[1] != enroll.vectors.shape[1]:
         found = f"{test.vectors.shape[1]} and {enroll.vectors.shape[1]}"
         raise TableError(f"test and enrolled vectors have {found} numbers; use the same embedder for both")
+
+
+def _rows(embeddings: Embeddings, block: slice) -> Embeddings:
+    return Embeddings(embeddings.ids[block], embeddings.speakers[block], embeddings.vectors[block])
 
 
 def _codes(*columns: tuple[str, ...]) -> list[NDArray[np.int64]]:

@@ -7,7 +7,7 @@ whose enrolment shares its pseudo-speakers with the trials, gives numbers that m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,10 +45,14 @@ class Anonymization:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedSpeech:
-    """Vectors of speech, and how that speech was disguised (None: not at all)."""
+    """Vectors of speech, and how that speech was disguised (None: not at all).
+
+    ``utterances`` names the utterance of every vector, where one was anonymized several times; else ids do.
+    """
 
     embeddings: Embeddings
     anonymization: Anonymization | None = None
+    utterances: tuple[str, ...] = ()
 
     @property
     def speakers(self) -> frozenset[str]:
@@ -58,13 +62,20 @@ class EmbeddedSpeech:
 
 @dataclass(frozen=True, eq=False)
 class TrainingVectors:
-    """Vectors [n, d] an attacker may learn from, with speakers as numbers; made by ``Split`` only."""
+    """Vectors [n, d] an attacker may learn from, with speakers as numbers; made by ``Split`` only.
+
+    ``utterance`` numbers the utterances, of which some may be there several times, anonymized anew. ``widths`` and
+    ``part_names`` say of which embedders a fused vector is made; one by itself has none.
+    """
 
     vectors: NDArray[np.float32]
     speaker: NDArray[np.int64]
     names: tuple[str, ...]
     ids: tuple[str, ...]
     seal: object = field(repr=False, default=None)
+    utterance: NDArray[np.int64] | None = None
+    widths: tuple[int, ...] = ()
+    part_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.seal is not _SEAL:
@@ -75,9 +86,10 @@ class TrainingVectors:
         rows = np.isin(self.speaker, speakers)
         kept, codes = np.unique(self.speaker[rows], return_inverse=True)
         ids = tuple(np.array(self.ids, dtype=str)[rows].tolist())
-        return TrainingVectors(
-            self.vectors[rows], codes.reshape(-1), tuple(self.names[k] for k in kept), ids, self.seal
-        )
+        names = tuple(self.names[k] for k in kept)
+        utterance = None if self.utterance is None else self.utterance[rows]
+        speaker = codes.reshape(-1)
+        return replace(self, vectors=self.vectors[rows], speaker=speaker, names=names, ids=ids, utterance=utterance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +130,10 @@ class Split:
             raise LeakError(f"the {self.knowledge.value} attack has no {what} speech; give it some to learn from")
         given = heard.embeddings
         names, codes = np.unique(np.array(given.speakers, dtype=str), return_inverse=True)
-        return TrainingVectors(given.vectors, codes.reshape(-1), tuple(names.tolist()), given.ids, _SEAL)
+        utterance = None
+        if heard.utterances:
+            utterance = np.unique(np.array(heard.utterances, dtype=str), return_inverse=True)[1].reshape(-1)
+        return TrainingVectors(given.vectors, codes.reshape(-1), tuple(names.tolist()), given.ids, _SEAL, utterance)
 
 
 def _check_speakers(split: Split) -> None:

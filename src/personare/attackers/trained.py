@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from personare.attackers import embedder as make_embedder
+from personare.attackers.fused import parts_of
 from personare.attackers.scoring import FittedOnSpeakers
 from personare.core.errors import ConfigError, LeakError, WeightsError
 from personare.core.files import file_digest
@@ -99,9 +100,12 @@ def refuse_training_speakers(embedder: str, attacked: Iterable[str]) -> None:
 
 
 def trained_on(embedder: str) -> SystemIdentity | None:
-    """Name the anonymizer whose speech an embedder was trained on; None: original speech only."""
-    made = make_embedder(embedder)
-    return made.system if isinstance(made, TrainedEmbedder) else None
+    """Name the anonymizer whose speech an embedder, or a part of a fusion, was trained on; None: original speech."""
+    made = [make_embedder(name) for name in parts_of(embedder)]
+    systems = {one.system for one in made if isinstance(one, TrainedEmbedder)} - {None}
+    if len(systems) > 1:
+        raise ConfigError(f"the parts of '{embedder}' were trained on different systems; fuse those of one")
+    return next(iter(systems), None)
 
 
 @functools.lru_cache(maxsize=4)

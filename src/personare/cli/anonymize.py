@@ -1,111 +1,259 @@
-"""personare anonymize: hide the voices of a whole corpus."""
+"""personare anonymize: hide the voices of one recording, a pipe, a video or a whole corpus."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from personare.cli import show
+from personare.cli import given, show
+from personare.cli.anonymize_summary import tell
+from personare.cli.study_progress import duration
 
+if TYPE_CHECKING:
+    from personare.core.tables import Corpus
+    from personare.pipeline.jobs.anonymize_file import AnonymizedFile
+    from personare.pipeline.system import Level, System
 
-def parse_settings(settings: list[str] | None) -> dict[str, Any]:
-    """Turn ``name=value`` words into parameters; values are read as YAML, so that ranges are ``[0.5, 0.9]``."""
-    from personare.core.config import parse_yaml
-    from personare.core.errors import ConfigError
-
-    parameters: dict[str, Any] = {}
-    for word in settings or []:
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"--set {word}: write name=value, e.g. --set alpha=0.8")
-        if name in parameters:
-            raise ConfigError(f"--set {name} is given twice")
-        parameters[name] = parse_yaml(value, where=f"--set {name}")
-    return parameters
+SPEAKER_FROM_HELP = (
+    "Who speaks, in any folder: 'file', 'folder', 'channel' (one person per channel), or a pattern of names such as "
+    "{speaker}_{rest}, or {speaker1}_{speaker2}_{rest} with a name for each channel."
+)
 
 
 def anonymize(
-    source: Path = typer.Argument(
-        ..., metavar="SRC", help="A corpus in any known layout (see: personare corpus info)."
-    ),
-    target: Path = typer.Argument(..., metavar="DST", help="A new folder; the key goes to DST-private beside it."),
-    method: str = typer.Option("mcadams", help="How to hide the voice (see: personare methods), or module:Class."),
+    source: Path = typer.Argument(..., metavar="SRC", help="A recording, a video, a folder of them, or - for a pipe."),
+    target: Path = typer.Argument(..., metavar="DST", help="A new file or folder; the key goes to DST-private."),
+    strength: str | None = typer.Option(None, help="fast, balanced or strong (see: personare methods)."),
+    method: str | None = typer.Option(None, help="A method by name (see: personare methods), or module:Class."),
     settings: list[str] | None = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
+    speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
     key: Path | None = typer.Option(
         None, metavar="FILE", help="The secret key; made there when absent.  [DST-private/key]"
     ),
     level: str = typer.Option("speaker", help="One new voice per 'speaker', or per 'utterance'."),
     names: str = typer.Option("tokens", help="'tokens' tell nobody who it was; 'keep' keeps ids (research only)."),
-    file_format: str = typer.Option("flac", "--format", help="Audio format of the result: flac or wav."),
+    file_format: str | None = typer.Option(None, "--format", help="flac (the default), wav, opus or mp3."),
     layout: str | None = typer.Option(None, help="Layout of SRC, where several fit."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once."),
+    engine: str = given.ENGINE,
+    address: str | None = given.ADDRESS,
     shard: str | None = typer.Option(
         None, metavar="I/N", help="Do only the I-th of N parts (run the others elsewhere)."
     ),
+    retime: bool = typer.Option(False, "--retime", help="Change pauses, rate and length by chance."),
+    trim: bool = typer.Option(False, "--trim", help="Cut silence at both ends."),
+    coarse: float | None = typer.Option(None, metavar="SECONDS", help="Round lengths up to a multiple of it."),
+    no_text: bool = typer.Option(False, "--no-text", help="Leave transcripts out of the manifest."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Say what would be done and how long it takes; write nothing."
+    ),
+    as_json: bool = show.JSON,
 ) -> None:
-    """Hide the voices of a corpus: audio in, audio out, identities nowhere.
+    """Hide voices: audio in, audio out, identities nowhere.
 
-    The result has new names for files and speakers, carries no tags, and can be resumed when interrupted: run the same
-    command again. Failed files are rows, never silently dropped; the exit code is then 1.
+    The result has new names for files and speakers and carries no tags. An
+    interrupted job goes on when the same command is run again. Failed files are
+    rows, never silently dropped; the exit code is then 1. A video keeps its
+    picture and gets the new voice. A pipe (-) is wav in and wav out.
+
+    Without --strength or --method, the best method whose models are there is
+    used; one line says how to get a better one.
+
+    Whoever has the originals finds them again by length, loudness or words;
+    --retime, --trim, --coarse and --no-text leave less to compare, and
+    personare audit measures how much.
 
     Examples:
 
-        personare anonymize recordings/ anonymous/ --method mcadams --jobs 2
+        personare anonymize interview.wav hidden.flac
 
-        personare anonymize recordings/ anonymous/ --set "alpha=[0.7, 0.9]" --key secret.key
+        personare anonymize interview.mp4 hidden.mp4 --strength strong
 
-        personare anonymize recordings/ anonymous/ --method my_module:MyAnonymizer
+        personare anonymize recordings/ anonymous/ --jobs 2
+
+        personare anonymize calls/ hidden-calls/ --speaker-from channel --dry-run
+
+        personare anonymize flat/ hidden/ --speaker-from "{speaker}_{rest}"
+
+        personare anonymize in/ out/ --method my_module:MyAnonymizer --key my.key
+
+        cat in.wav | personare anonymize - - > out.wav
     """
-    from personare.core.catalog import allow_modules_in
+    from personare.anonymizers.signal.retiming import Timing
     from personare.core.config import coerce
-    from personare.core.errors import OutputError
-    from personare.corpora import read_corpus
-    from personare.engine import engine_for, shard_of
-    from personare.pipeline.jobs import anonymize as job
+    from personare.core.errors import ConfigError
+    from personare.corpora.speaker_from import parse_rule
+    from personare.engine import check_engine, engine_named, shard_of
+    from personare.pipeline.jobs import target as places
+    from personare.pipeline.jobs.anonymize_file import PIPE, check_file, is_recording
+
+    chosen_level = coerce(level, Literal["speaker", "utterance"], where="--level")
+    coerce(names, Literal["tokens", "keep"], where="--names")
+    if file_format is not None:
+        coerce(file_format, places.Format, where="--format")
+    timing = Timing(trim, retime, coarse)
+    check_engine(engine, address)
+    rule = parse_rule(speaker_from) if speaker_from is not None else None
+    if shard is not None:
+        shard_of(shard, [], name=str)
+    if source != PIPE:
+        places.check_source(source, target)
+    one = is_recording(source)
+    if one:
+        others = {"--retime": retime, "--trim": trim, "--coarse": coarse, "--no-text": no_text}
+        _refuse_for_one(layout=layout, shard=shard, names=names, speaker_from=speaker_from, others=others)
+        if as_json and target == PIPE:
+            raise ConfigError("--json and the sound cannot both go to standard output; name a file instead of -")
+        check_file(source, target, key_file=key, file_format=file_format)
+    else:
+        places.check_folder(source, target, key_file=key)
+    system = _system(method, strength, settings, chosen_level)
+    if one:
+        each_channel = rule is not None and rule.kind == "channel"
+        _one(source, target, system, key, each_channel=each_channel, dry_run=dry_run, as_json=as_json)
+        return
+    corpus = _read(source, layout, speaker_from, system)
+    if dry_run:
+        _rehearse(corpus, source, target, system, jobs=jobs, key=key, as_json=as_json)
+        return
+    origin = places.Origin(source, layout, speaker_from)
+    how: dict[str, Any] = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
+    how |= {"timing": timing, "text": not no_text, "engine": engine_named(engine, jobs, address)}
+    _corpus(corpus, target, system, origin, how, as_json=as_json)
+
+
+def _system(method: str | None, strength: str | None, settings: list[str] | None, level: Level) -> System:
+    """Choose the method and try it on a moment of noise: what is wrong or missing must fail before a corpus is read."""
+    from personare.api.speech import resolve_method
+    from personare.cli.settings import parse_settings
+    from personare.core.catalog import allow_modules_in
     from personare.pipeline.system import System, rehearse
 
-    if ":" in method:
+    if method is not None and ":" in method:
         allow_modules_in(Path.cwd())
-    system = System(method, parse_settings(settings), coerce(level, Literal["speaker", "utterance"], where="--level"))
-    reading = read_corpus(source, layout=layout)
-    corpus = reading.corpus
-    typer.echo(f"{source}: {reading.layout}, {len(corpus.speakers)} speakers, {len(corpus)} utterances", err=True)
-    show.problems(reading.problems)
-    if target.resolve().is_relative_to(source.resolve()):
-        raise OutputError(f"{target}: lies inside {source} and would become part of it; name a folder elsewhere")
+    chosen = resolve_method(method, strength, parse_settings(settings))
+    if chosen.note:
+        typer.echo(chosen.note, err=True)
+    system = System(chosen.method, chosen.parameters, level)
     if not rehearse(system):
-        typer.echo(f"note: {method} as set here draws nothing by chance: everybody gets the same change", err=True)
-    with show.progress("anonymizing", len(corpus)) as tick:
-        summary = job.anonymize(
-            corpus,
-            target,
-            system,
-            engine=engine_for(jobs),
-            key_file=key,
-            file_format=coerce(file_format, Literal["flac", "wav"], where="--format"),
-            names=coerce(names, Literal["tokens", "keep"], where="--names"),
-            keep=(lambda items: shard_of(shard, items, name=lambda i: i.utterance)) if shard else (lambda items: items),
-            watch=lambda _: tick(1),
-        )
-    show.failures(summary.failures)
-    show.table(
-        f"{method} -> {target}",
-        ["done", "kept from before", "failed", "hours", "real-time factor"],
-        [
-            [
-                str(summary.done),
-                str(summary.kept),
-                str(summary.failed),
-                f"{summary.speech_s / 3600:.3f}",
-                f"{summary.real_time_factor:.4f}" if summary.speech_s else "-",
-            ]
-        ],
-    )
-    typer.echo(f"keep private: {job.private_folder(target)}")
-    if summary.unexplained:
-        rest = f"{summary.unexplained} audio files in {target} belong to no utterance of {source}"
-        typer.echo(f"problem: {rest} (withdrawn since?); delete them or the folder", err=True)
+        typer.echo(f"note: {system.name} draws nothing by chance: everybody gets the same change", err=True)
+    return system
+
+
+def _refuse_for_one(
+    *, layout: str | None, shard: str | None, names: str, speaker_from: str | None, others: dict[str, Any]
+) -> None:
+    from personare.core.errors import ConfigError
+
+    for option, chosen in {
+        "--layout": layout is not None,
+        "--shard": shard is not None,
+        "--names keep": names == "keep",
+        f"--speaker-from {speaker_from}": speaker_from not in (None, "file", "channel"),
+        **others,
+    }.items():
+        if chosen:
+            raise ConfigError(f"{option} is for a corpus; SRC is one recording")
+
+
+def _one(
+    source: Path,
+    target: Path,
+    system: System,
+    key: Path | None,
+    *,
+    each_channel: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Anonymize one recording; where it goes into a pipe, nothing else is written there."""
+    import os
+    import sys
+
+    from personare.core.errors import ConfigError
+    from personare.pipeline.jobs.anonymize_file import PIPE, anonymize_file
+
+    if dry_run:
+        typer.echo(f"would write {target} by {system.describe()}; nothing is written", err=target == PIPE)
+        return
+    if source == PIPE and sys.stdin.isatty():
+        raise ConfigError("- reads a recording from a pipe, not from the keyboard; see: personare anonymize --help")
+    pipes = (sys.stdin.buffer, sys.stdout.buffer)
+    try:
+        done = anonymize_file(source, target, system, key_file=key, each_channel=each_channel, pipes=pipes)
+    except BrokenPipeError:  # the listener has hung up: what is left in the buffer goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
+    _tell_one(done, target, system, kept=key is not None, as_json=as_json)
+
+
+def _tell_one(done: AnonymizedFile, target: Path, system: System, *, kept: bool, as_json: bool) -> None:
+    if as_json:
+        show.json_object(done)
+        return
+    piped = done.private is None
+    voices = f"{done.voices} new voice{'s' if done.voices > 1 else ''}"
+    place = "standard output" if piped else str(target)
+    typer.echo(f"{place}: {done.speech_s:.1f} s by {system.name}, {voices}", err=piped)
+    if done.picture:
+        typer.echo("note: the picture is copied as it is: faces, name plates and lips stay", err=True)
+    if done.private is not None:
+        typer.echo(f"keep private: {done.private}")
+    elif not kept:
+        typer.echo("the key of this pipe is forgotten; --key FILE keeps it", err=True)
+
+
+def _read(source: Path, layout: str | None, speaker_from: str | None, system: System) -> Corpus:
+    """Read the corpus, and say whom it holds before any work."""
+    from personare.corpora import read_corpus
+    from personare.pipeline.jobs.corpus_facts import people_of, speech_problems
+
+    reading = read_corpus(source, layout=layout, speaker_from=speaker_from, person_channels=True)
+    corpus = reading.corpus
+    counts = f"{len(corpus.speakers):,} speakers, {len(corpus):,} utterances"
+    typer.echo(f"{source}: {reading.layout}, {counts}, such as {show.people(people_of(corpus))}", err=True)
+    show.problems([*reading.problems, *speech_problems(corpus)])
+    typer.echo(f"method: {system.describe()}", err=True)
+    return corpus
+
+
+def _rehearse(
+    corpus: Corpus, source: Path, target: Path, system: System, *, jobs: int, key: Path | None, as_json: bool
+) -> None:
+    """Print the plan of a dry run."""
+    from personare.pipeline.jobs.rehearsal import rehearse_corpus
+    from personare.pipeline.jobs.target import KEY, private_folder
+
+    with show.progress("reading headers", corpus.frame["audio"].n_unique()) as tick:
+        plan = rehearse_corpus(corpus, system, jobs=jobs, watch=lambda _: tick(1))
+    show.failures(plan.unreadable)
+    if as_json:
+        show.json_object(plan, method=system.method, parameters=dict(system.parameters), target=str(target))
+        return
+    rows = {
+        "people": f"{plan.people:,}",
+        "utterances": f"{plan.utterances:,}" + (f" ({len(plan.unreadable)} unreadable)" if plan.unreadable else ""),
+        "speech": f"{plan.hours:.2f} hours",
+        "method": system.describe(),
+        "result": str(target),
+        "key": str(key or private_folder(target) / KEY),
+        "takes about": "unknown: nothing could be read"
+        if plan.expected_s is None
+        else duration(max(1.0, plan.expected_s)),
+    }
+    typer.echo(f"{source} -> {target}: a dry run, nothing is written")
+    for name, value in rows.items():
+        typer.echo(f"  {name:<12} {value}")
+
+
+def _corpus(corpus: Corpus, target: Path, system: System, origin: Any, how: dict[str, Any], *, as_json: bool) -> None:
+    """Anonymize a corpus and print its table."""
+    from personare.pipeline.jobs import anonymize as job
+
+    with show.progress("anonymizing", job.count_items(corpus, how["shard"])) as tick:
+        summary = job.anonymize(corpus, target, system, watch=lambda _: tick(1), origin=origin, **how)
+    tell(summary, system.method, target, source=origin.source, private=job.private_folder(target), as_json=as_json)
     if summary.failed or summary.unexplained:
         raise typer.Exit(1)

@@ -7,7 +7,9 @@ from typing import Literal
 
 import typer
 
-from personare.cli import given
+from personare.cli import given, show
+
+ENROLL_DRAWS = 5
 
 
 def attack(
@@ -28,21 +30,30 @@ def attack(
     train_method: str | None = typer.Option(
         None, "--train-method", metavar="NAME", help="The similar system a semi-informed attacker has."
     ),
-    embedder: str = given.EMBEDDER,
+    embedder: str | None = given.ANY_EMBEDDER,
+    quick: bool = given.QUICK,
     scorer: str | None = typer.Option(
-        None, metavar="NAME", help="cosine; wccn and plda for those who learn.  [cosine; plda if they learn]"
+        None, metavar="NAME", help="cosine; wccn, plda and chosen for those who learn.  [cosine; plda if they learn]"
     ),
     as_norm: int = typer.Option(0, "--as-norm", min=0, metavar="N", help="Normalise scores by a cohort of N speakers."),
     enroll_draws: int = typer.Option(
-        5, min=1, metavar="K", help="How often they anonymize each enrolled utterance; 1 as in VoicePrivacy."
+        ENROLL_DRAWS, min=1, metavar="K", help="How often they anonymize each enrolled utterance; 1 as in VoicePrivacy."
+    ),
+    train_draws: int = typer.Option(
+        1, min=1, metavar="K", help="How often they anonymize each utterance they learn from."
+    ),
+    folds: int = typer.Option(
+        0, min=0, metavar="K", help="Informed: also learn from the attacked corpus itself, in K folds (3 or more)."
     ),
     no_pairs: bool = typer.Option(
         False, "--no-pairs", help="The aligned attacker does not know which training utterance became which."
     ),
     lengths: str = typer.Option("1,3", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
+    speaker_from: str | None = given.SPEAKER_FROM,
     seed: int = given.SEED,
     jobs: int = given.JOBS,
     guess_gender: bool = given.GUESS_GENDER,
+    as_json: bool = show.JSON,
 ) -> None:
     """Attack an anonymized corpus with attackers of chosen knowledge.
 
@@ -55,15 +66,20 @@ def attack(
 
         personare attack recordings/ anonymous/ --jobs 2
 
-        personare attack recordings/ anonymous/ --knowledge lazy-informed,informed --train others/
+    exposed = result.exposed()
+    rows = {who: [{"speaker": name, "share": share} for name, share in people] for who, people in exposed.items()}
+    title = f"What attackers achieve, {embedder}" if embedder else "What attackers achieve"
+    given.tell(result, title, as_json=as_json, most_exposed=rows)
+    for who, speakers in () if as_json else exposed.items():
     """
     from personare import api
     from personare.attackers import scorer as scorer_named
     from personare.attackers.knowledge import Knowledge
     from personare.attackers.knowledge import knowledge as level_named
-    from personare.cli.anonymize import parse_settings
+    from personare.cli.settings import parse_settings
     from personare.core.errors import ConfigError
     from personare.core.text import number_text
+    from personare.pipeline.attack_sets import PLAIN
     from personare.pipeline.builtin import ATTACKERS
     from personare.pipeline.study import AttackerChoice
 
@@ -74,9 +90,21 @@ def attack(
         semi = level is Knowledge.SEMI_INFORMED
         learns_from = {"method": train_method} if semi and train_method else None
         how = None if learns and not level.needs_training else scorer
-        return AttackerChoice(level.value, embedder, how, learns_from, enroll_draws, as_norm, alignment)
+        own = folds if level is Knowledge.INFORMED else 0
+        return AttackerChoice(
+            level.value,
+            embedder or PLAIN,
+            how,
+            learns_from,
+            enroll_draws,
+            as_norm,
+            alignment,
+            train_draws if level.needs_training else 1,
+            own,
+        )
 
     asked = given.words(knowledge) if knowledge is not None else None
+    named = any([asked, embedder, scorer, as_norm, folds, train_draws > 1, enroll_draws != ENROLL_DRAWS])
     levels = list(dict.fromkeys(level_named(word) for word in asked or ATTACKERS))
     if Knowledge.SEMI_INFORMED in levels and train_method is None:
         raise ConfigError("the semi-informed attacker has learnt from a similar system; name it with --train-method")
@@ -84,21 +112,26 @@ def attack(
         api.evaluate,
         original=original,
         anonymized=anonymized,
-        attackers={level.value: choice(level) for level in levels},
+        attackers={level.value: choice(level) for level in levels} if named else None,
         only_possible=asked is None,
+        quick=quick,
         out=out,
         key=key,
         method=method,
         parameters=parse_settings(settings),
         train=train,
         utterances_per_trial=given.parse_lengths(lengths),
+        speaker_from=speaker_from,
         seed=seed,
         jobs=jobs,
         guess_gender=guess_gender,
     )
-    given.tell(result, f"What attackers achieve, {embedder}")
-    for who, speakers in result.exposed().items():
+    exposed = result.exposed()
+    rows = {who: [{"speaker": name, "share": share} for name, share in people] for who, people in exposed.items()}
+    title = f"What attackers achieve, {embedder}" if embedder else "What attackers achieve"
+    given.tell(result, title, as_json=as_json, most_exposed=rows)
+    for who, speakers in () if as_json else exposed.items():
         listed = ", ".join(f"{speaker} {number_text(share, '%')}" for speaker, share in speakers if share > 0)
-        typer.echo(f"most exposed to the {who} attacker: {listed or 'nobody was linked'}")
+        show.text(f"most exposed to the {who} attacker: {listed or 'nobody was linked'}")
     if result.failures:
         raise typer.Exit(1)

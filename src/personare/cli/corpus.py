@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from personare.cli import show
+from personare.cli.anonymize import SPEAKER_FROM_HELP
 
 if TYPE_CHECKING:
     from personare.corpora.gathering import Reading
@@ -29,9 +29,10 @@ BAR_WIDTH = 40
 def print_facts(
     path: Path = typer.Argument(..., metavar="PATH", help="A folder or a table in any known layout."),
     layout: str | None = typer.Option(None, metavar="NAME", help=LAYOUT_HELP),
+    speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
     probe: bool = typer.Option(True, "--probe/--no-probe", help="Read the header of every audio file."),
     guess: bool = typer.Option(False, "--guess", help="Guess gender and age group where not noted; needs the sounds."),
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object instead of text."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Show what a corpus holds: speakers, hours, rates, genders, utterances per speaker, and every problem.
 
@@ -43,26 +44,30 @@ def print_facts(
 
         personare corpus info data/libri_dev --layout kaldi --no-probe
 
+        personare corpus info calls/ --speaker-from "{speaker}_{rest}"
+
         personare corpus info recordings/ --json > facts.json
     """
     from personare.corpora import read_corpus
     from personare.corpora.problems import plain
-    from personare.pipeline.jobs.corpus_facts import facts_of
+    from personare.corpora.speaker_from import parse_rule
+    from personare.pipeline.jobs.corpus_facts import facts_of, speech_problems
 
-    reading = read_corpus(path, layout=layout)
+    if speaker_from is not None:
+        parse_rule(speaker_from)
+    reading = read_corpus(path, layout=layout, speaker_from=speaker_from, person_channels=True)
     headers, more = _probed(reading) if probe else (None, [])
     facts = facts_of(reading.corpus, headers)
-    problems = [*reading.problems, *more]
+    problems = [*reading.problems, *more, *speech_problems(reading.corpus, headers)]
     predicted = _guessed(reading) if guess else {}
     if as_json:
-        told = {**_as_json(path, reading, facts, problems), **({"predicted": predicted} if guess else {})}
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        show.json_object(_as_json(path, reading, facts, problems), **({"predicted": predicted} if guess else {}))
         return
     for line in _as_text(path, reading, facts, problems):
-        typer.echo(plain(line))
+        show.text(plain(line))
     for kind, counts in predicted.items():
         groups = ", ".join(f"{value} {count:,}" for value, count in counts.items())
-        typer.echo(f"predicted {kind.replace('_', ' ')} (guessed by machine, speakers): {groups or 'none was lacking'}")
+        show.text(f"predicted {kind.replace('_', ' ')} (guessed by machine, speakers): {groups or 'none was lacking'}")
 
 
 def _guessed(reading: Reading) -> dict[str, dict[str, int]]:
@@ -82,6 +87,8 @@ def convert(
     target: Path = typer.Argument(..., metavar="DST", help="A new folder."),
     to: str = typer.Option(..., "--to", metavar="LAYOUT", help="What to write: kaldi or parquet."),
     layout: str | None = typer.Option(None, metavar="NAME", help=LAYOUT_HELP),
+    speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
+    as_json: bool = show.JSON,
 ) -> None:
     """Write the lists of a corpus in another layout; the audio stays where it is and is named by its path.
 
@@ -93,15 +100,22 @@ def convert(
         personare corpus convert LibriSpeech/dev-clean data/dev_clean --to kaldi
 
         personare corpus convert data/libri_dev lists/libri_dev --to parquet
+
+        personare corpus convert flat/ lists/ --to parquet --speaker-from file
     """
     from personare.corpora import read_corpus, writer_named
 
     write = writer_named(to)
-    reading = read_corpus(source, layout=layout)
+    reading = read_corpus(source, layout=layout, speaker_from=speaker_from, person_channels=to != "kaldi")
     write(reading.corpus, target, trials=reading.trials)
     for line in [*_told(reading), *_problem_lines(reading.problems)]:
         typer.echo(line, err=True)
-    count = f"{len(reading.corpus.speakers):,} speakers, {len(reading.corpus):,} utterances"
+    speakers, utterances = len(reading.corpus.speakers), len(reading.corpus)
+    if as_json:
+        places = {"source": str(source), "layout": reading.layout, "target": str(target), "to": to}
+        show.json_object(places, speakers=speakers, utterances=utterances)
+        return
+    count = f"{speakers:,} speakers, {utterances:,} utterances"
     typer.echo(f"{source} ({reading.layout}) -> {target} ({to}): {count}")
 
 
@@ -119,14 +133,16 @@ def _probed(reading: Reading) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def _as_text(path: Path, reading: Reading, facts: CorpusFacts, problems: list[Problem]) -> list[str]:
+    from personare.pipeline.jobs.corpus_facts import people_of
+
     rows = _rows(facts)
+    rows.insert(1, ("such as", show.people(people_of(reading.corpus))))
     if reading.trials is not None:
         targets = int(reading.trials.frame["target"].sum())
         rows.append(("trials", f"{len(reading.trials):,} ({targets:,} target)"))
-    width = max(len(name) for name, _ in rows)
     return [
         f"{path}: layout {reading.layout} ({reading.evidence})",
-        *(f"  {name:<{width}}  {value}" for name, value in rows),
+        *show.definitions(dict(rows), indent=2),
         "utterances per speaker (speakers)",
         *_bars(facts),
         *_told(reading),
@@ -175,9 +191,12 @@ def _problem_lines(problems: list[Problem] | tuple[Problem, ...]) -> list[str]:
 
 
 def _as_json(path: Path, reading: Reading, facts: CorpusFacts, problems: list[Problem]) -> dict[str, Any]:
+    from personare.pipeline.jobs.corpus_facts import people_of
+
     trials = None if reading.trials is None else len(reading.trials)
     return {
         "path": str(path),
+        "people": [dataclasses.asdict(one) for one in people_of(reading.corpus)],
         "layout": reading.layout,
         "evidence": reading.evidence,
         **dataclasses.asdict(facts),

@@ -1,4 +1,4 @@
-"""personare demo: the whole path on invented voices, from nothing to a report."""
+"""personare demo: the whole path on synthetic voices, from nothing to a report that compares the three strengths."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import typer
 
 from personare.cli import given, show
 
-METHOD = {"alpha": [0.7, 0.9]}  # below 0.7 words get lost
-
 
 def demo(
     folder: Path = typer.Argument(Path("personare-demo"), metavar="DIR", help="Where everything goes."),
-    speakers: int = typer.Option(20, min=2, help="How many invented speakers."),
+    speakers: int = typer.Option(20, min=2, help="How many synthetic speakers."),
     utterances: int = typer.Option(6, min=2, help="How many utterances each."),
     jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes work at once."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Make voices, hide them, attack them, report: the whole path in a few minutes, without any data of yours.
 
-    The voices are synthetic (Kokoro); the method is McAdams with one random coefficient per speaker. Run it again, and
-    what is done is not done again.
+    The voices are synthetic (Kokoro). The strengths fast, balanced and strong (see: personare methods) are attacked and
+    listened to side by side; the folder 'anonymized' holds what 'personare anonymize' makes. Run it again, and what is
+    done is not done again.
 
     Example:
 
@@ -28,34 +28,43 @@ def demo(
     """
     show.one_thread()
     from personare import api
+    from personare.anonymizers.presets import PRESETS, usual
     from personare.core.seeding import Key, load_or_make_key
     from personare.core.weights import files_of
     from personare.engine import engine_for
+    from personare.pipeline import builtin
     from personare.pipeline.jobs import voices as speaking
-    from personare.pipeline.jobs.anonymize import private_folder
+    from personare.pipeline.jobs.target import private_folder
 
-    for model in ("kokoro", "ecapa"):
+    for model in ("kokoro", "ecapa", "moonshine", "dnsmos", *(m for p in PRESETS.values() for m in p.models)):
         files_of(model)
     source, target = folder / "voices", folder / "anonymized"
     wanted = speaking.Wanted(speakers, utterances, seed=1, rate_hz=16_000)
     with show.progress("1/3 making voices", speakers * utterances) as tick:
         made = speaking.make_voices(source, wanted, engine=engine_for(jobs), watch=lambda _: tick(1))
     typer.echo(
-        f"1/3 voices: {made.speakers} speakers, {made.done} utterances, {made.speech_s / 60:.1f} min -> {source}"
+        f"1/3 voices: {made.speakers} speakers, {made.done} utterances, {made.speech_s / 60:.1f} min -> {source}",
+        err=as_json,
     )
     show.failures(made.failures)
     # public on purpose: everybody's demo shows the same numbers
     load_or_make_key(private_folder(target) / "key", new=Key.from_seed("demo"))
     with show.progress("2/3 anonymizing", made.done) as tick:
-        anonymized = api.anonymize_corpus(
-            source, target, method="mcadams", parameters=METHOD, jobs=jobs, watch=lambda _: tick(1)
-        )
-    typer.echo(f"2/3 anonymized: {anonymized.done} done, {anonymized.failed} failed -> {target}")
+        anonymized = api.anonymize_corpus(source, target, jobs=jobs, watch=lambda _: tick(1))
+    count = f"{anonymized.done} done, {anonymized.failed} failed"
+    typer.echo(f"2/3 anonymized ({usual()[0].name}): {count} -> {target}", err=as_json)
     show.failures(anonymized.failures)
-    typer.echo("3/3 attacking")
-    out = folder / "run"
-    result = given.watched(api.evaluate, original=source, anonymized=target, jobs=jobs, out=out)
-    given.tell(result, result.title)
-    typer.echo(f"report: {result.report()}")
+    typer.echo("3/3 attacking and listening", err=as_json)
+    methods = {name: {"method": p.method, **p.parameters} for name, p in PRESETS.items()}
+    study = builtin.comparison(source, methods)
+    result = given.watched(api.run_study, study=study, out=folder / "run", resume=True, jobs=jobs)
+    page = result.report()
+    title = f"{result.title}; every attack is in the report"
+    given.tell(result, title, side_by_side=True, as_json=as_json, folder=result.folder, report=page)
+    if not as_json:
+        typer.echo(f"report: {page}")
+        typer.echo(
+            "on your own recordings: personare anonymize RECORDINGS HIDDEN, then personare evaluate RECORDINGS HIDDEN"
+        )
     if result.failures:
         raise typer.Exit(1)

@@ -16,6 +16,9 @@ def embed(
     part: str | None = typer.Option(None, help="Only this part of the corpus, where it has parts."),
     layout: str | None = typer.Option(None, help="Layout of the corpus, where several fit."),
     jobs: int = given.JOBS,
+    engine: str = given.ENGINE,
+    address: str | None = given.ADDRESS,
+    as_json: bool = show.JSON,
 ) -> None:
     """Turn every utterance into a speaker vector: what link, single-out and pseudospeakers compare work on.
 
@@ -31,16 +34,22 @@ def embed(
     from personare import api
     from personare.core.embedding_files import check_kind, write_embeddings
     from personare.corpora import read_corpus
+    from personare.engine import engine_named
 
     check_kind(out)
-    reading = read_corpus(corpus, layout=layout)
+    machine = engine_named(engine, jobs, address)
+    reading = read_corpus(corpus, layout=layout, person_channels=True)
     show.problems(reading.problems)
     chosen = reading.corpus.of_part(part)
     with show.progress("embedding", len(chosen)) as tick:
-        vectors, failures = api.embed(chosen, embedder=embedder, jobs=jobs, watch=lambda _: tick(1))
+        vectors, failures = api.embed(chosen, embedder=embedder, engine=machine, watch=lambda _: tick(1))
     show.failures(failures)
     write_embeddings(vectors, out)
     counts = [len(vectors.ids), len(set(vectors.speakers)), vectors.vectors.shape[1], len(failures)]
-    show.table(f"{embedder} -> {out}", ["utterances", "speakers", "dimensions", "failed"], [[str(n) for n in counts]])
+    head = ["utterances", "speakers", "dimensions", "failed"]
+    if as_json:
+        show.json_object({"embedder": embedder, "out": str(out), **dict(zip(head, counts, strict=True))})
+    else:
+        show.table(f"{embedder} -> {out}", head, [[str(n) for n in counts]])
     if failures:
         raise typer.Exit(1)

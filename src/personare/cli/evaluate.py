@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from personare.cli import given
+from personare.cli import given, show
 
 
 def evaluate(
@@ -17,21 +17,27 @@ def evaluate(
     method: str | None = given.METHOD,
     settings: list[str] | None = given.SETTINGS,
     train: Path | None = given.TRAIN,
-    embedder: str = given.EMBEDDER,
+    embedder: str | None = given.ANY_EMBEDDER,
+    quick: bool = given.QUICK,
     lengths: str = typer.Option("1,3", "--lengths", metavar="L,L", help="Utterances the attacker hears at once."),
+    speaker_from: str | None = given.SPEAKER_FROM,
     seed: int = given.SEED,
     jobs: int = given.JOBS,
+    engine: str = given.ENGINE,
+    address: str | None = given.ADDRESS,
     guess_gender: bool = given.GUESS_GENDER,
     names: bool = typer.Option(False, "--names", help="Show names and ids of speakers in the report."),
     sounds: bool = typer.Option(False, "--sounds", help="Put original speech beside the anonymized in the report."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Prove how well voices are hidden: who can still be recognised, by whom, how often.
 
     Attackers listen: one without any protection in their way, one who does not know that voices were changed, one who
-    knows the method and anonymizes enrolment speech under keys of their own, and, where there is speech of other people
-    (--train, or a part 'train' of ORIG), one who has learnt from it what the method does. Who is left out is said. The
-    result is a table, a run folder, and the same page as personare report writes: people are numbers in it, and no
-    original speech is heard.
+    knows the method and anonymizes enrolment speech under keys of their own, and one who has learnt what the method
+    does: from speech of other people (--train, or a part 'train' of ORIG), and from the other people of ORIG itself.
+    They hear with every embedder whose model is there; --quick is one of them. Who is left out is said. The result is a
+    table, a run folder, and the same page as personare report writes: people are numbers in it, and no original speech
+    is heard.
 
     Examples:
 
@@ -39,10 +45,13 @@ def evaluate(
 
         personare evaluate recordings/ anonymous/ --train others/ --out evaluation/
 
+        personare evaluate recordings/ anonymous/ --quick
+
         personare evaluate recordings/ other-tool/ --method mcadams --set alpha=0.8
     """
     from personare import api
-    from personare.cli.anonymize import parse_settings
+    from personare.cli.settings import parse_settings
+    from personare.engine import engine_named
 
     result = given.watched(
         api.evaluate,
@@ -54,13 +63,17 @@ def evaluate(
         parameters=parse_settings(settings),
         train=train,
         embedder=embedder,
+        quick=quick,
         utterances_per_trial=given.parse_lengths(lengths),
+        speaker_from=speaker_from,
         seed=seed,
         jobs=jobs,
+        engine=engine_named(engine, jobs, address),
         guess_gender=guess_gender,
     )
-    given.tell(result, result.title)
-    typer.echo(result.verdict)
-    typer.echo(f"report: {result.report(names=names, sounds=sounds)}")
+    page = result.report(names=names, sounds=sounds)
+    given.tell(result, result.title, as_json=as_json, folder=result.folder, report=page)
+    if not as_json:
+        typer.echo(f"report: {page}")
     if result.failures:
         raise typer.Exit(1)

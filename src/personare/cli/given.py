@@ -21,9 +21,20 @@ METHOD = typer.Option(
 )
 SETTINGS = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of that method.")
 TRAIN = typer.Option(None, metavar="CORPUS", help="Speech of other people, for attackers who learn.")
-EMBEDDER = typer.Option("ecapa", help="What turns speech into vectors: ecapa, ge2e, trained:FILE.onnx, module:Class.")
+_EMBEDDERS = "What turns speech into vectors: ecapa, wespeaker, energy, ..., several as ecapa+energy, trained:FILE.onnx"
+EMBEDDER = typer.Option("ecapa", help=f"{_EMBEDDERS}, module:Class.")
+ANY_EMBEDDER = typer.Option(None, "--embedder", metavar="NAME", help=f"{_EMBEDDERS}.  [all that are there]")
+QUICK = typer.Option(False, "--quick", help="Plain attackers with one embedder: quicker, and easier to pass.")
 SEED = typer.Option(1, help="Chooses the split into enrolment and trial, and every draw.")
 JOBS = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once.")
+SPEAKER_FROM = typer.Option(
+    None,
+    "--speaker-from",
+    metavar="RULE",
+    help="Who speaks in ORIG, as for personare anonymize.  [as ANON was made]",
+)
+ENGINE = typer.Option("local", "--engine", help="Where the work is done: local, or ray (a cluster).")
+ADDRESS = typer.Option(None, "--address", metavar="ADDRESS", help="The Ray cluster to join; without, RAY_ADDRESS.")
 GUESS_GENDER = typer.Option(
     False, "--guess-gender", help="Guess genders where not noted, for same-gender EER; marked as predicted."
 )
@@ -55,10 +66,19 @@ def watched(work: Any, **how: Any) -> Results:
     return result
 
 
-def tell(result: Results, title: str) -> None:
-    """Print what failed, the table and the notes."""
+def tell(result: Results, title: str, *, side_by_side: bool = False, as_json: bool = False, **more: object) -> None:
+    """Print what failed, the tables, the verdict and the notes; or all of it, and ``more``, as JSON.
+
+    ``side_by_side`` prints one table with a row per method instead.
+    """
     show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
-    for place, (head, rows) in enumerate(result.tables()):
+    if as_json:
+        show.json_object({"title": title, **result.to_json()}, **more)
+        return
+    tables = [result.comparison()] if side_by_side else result.tables()
+    for place, (head, rows) in enumerate(tables):
         show.table(title if place == 0 else "What else was measured", head, rows)
+    if result.verdict:
+        show.text(result.verdict)
     for note in result.notes:
-        typer.echo(note)
+        show.text(note)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from personare.cli import given
+from personare.cli import given, show
 
 
 def infer(
@@ -21,8 +21,10 @@ def infer(
     method: str | None = given.METHOD,
     settings: list[str] | None = given.SETTINGS,
     embedder: str = given.EMBEDDER,
+    speaker_from: str | None = given.SPEAKER_FROM,
     seed: int = given.SEED,
     jobs: int = given.JOBS,
+    as_json: bool = show.JSON,
 ) -> None:
     """Guess an attribute of every speaker from anonymized speech, and compare with guessing.
 
@@ -34,10 +36,10 @@ def infer(
 
         personare infer recordings/ anonymous/ --train others/
 
-        personare infer recordings/ anonymous/ --train others/ --attribute gender,age_group,accent
+        personare infer in/ out/ --train others/ --attribute gender,age_group,accent
     """
     from personare import api
-    from personare.cli.anonymize import parse_settings
+    from personare.cli.settings import parse_settings
 
     result = given.watched(
         api.infer,
@@ -50,9 +52,10 @@ def infer(
         method=method,
         parameters=parse_settings(settings),
         embedder=embedder,
+        speaker_from=speaker_from,
         seed=seed,
         jobs=jobs,
     )
-    given.tell(result, f"What anonymized voices tell about people, {embedder}")
+    given.tell(result, f"What anonymized voices tell about people, {embedder}", as_json=as_json)
     if result.failures:
         raise typer.Exit(1)

@@ -26,7 +26,7 @@ def curve_rows(findings: Sequence[Finding]) -> tuple[Sequence[str], list[list[st
 
 def verdict(finding: Finding) -> str:
     """Say whether the attacker does better than guessing, or how far a forecast was checked."""
-    from personare.reports.verdicts import outcome
+    from personare.reports.outcomes import outcome
 
     if finding.metric.name == "population_linkability":
         beyond = int(finding.conditions["N"]) > int(finding.conditions["checked_to"])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from personare.pipeline.curves import RiskCurves, VectorPair
 
-TEST = typer.Argument(..., metavar="TEST", help="Vectors of the speech under test: .npz, .parquet, .ark or .scp.")
+TEST = typer.Argument(..., metavar="TEST", help="Vectors of the speech under test: .npz, .npy, .parquet, .ark or .scp.")
 ENROLL = typer.Argument(..., metavar="ENROLL", help="Vectors of the attacker's enrolment speech.")
 NAME = typer.Option("attacker", "--name", help="What to call this attacker in the table and the plot.")
 ALSO = typer.Option(
@@ -25,8 +25,10 @@ SIZES = typer.Option(None, "--sizes", metavar="N,N", help="Numbers of people.  [
 UTT2SPK = typer.Option(None, metavar="FILE", help="Who speaks, for Kaldi archives without an utt2spk beside them.")
 WHO = typer.Option(0, "--who", min=0, metavar="K", help="Name the K speakers at the greatest risk.")
 JSON = typer.Option(False, "--json", help="Print everything as JSON, with the risk of every speaker.")
-PLOT = typer.Option(None, "--plot", metavar="DIR", help="Draw the curves into this folder.")
-SEED = typer.Option(1, help="Chooses conversations, people and resamples.")
+PLOT = typer.Option(
+    None, "--plot", metavar="DIR", callback=show.plot_folder, help="Draw the curves there, as SVG and PDF."
+)
+SEED = typer.Option(1, help="Chooses conversations and people.")
 
 
 def link(
@@ -55,7 +57,7 @@ def link(
 
         personare link anonymous.npz enrolment.npz
 
-        personare link anon.scp enroll.scp --lengths 1,3 --population 1e6,1e9 --plot curves/
+        personare link anon.scp enroll.scp --population 1e6,1e9 --plot curves/
     """
     from personare.core.text import whole_numbers
     from personare.pipeline.curves import link_curves
@@ -99,7 +101,7 @@ def single_out(
 
         personare single-out enrolment.npz anonymous.npz
 
-        personare single-out enroll.scp anon.scp --lengths 1,3 --control --plot curves/
+        personare single-out enroll.scp anon.scp --control --plot curves/
     """
     from personare.core.text import whole_numbers
     from personare.pipeline.curves import single_out_curves
@@ -115,6 +117,44 @@ def single_out(
         seed=seed,
     )
     _show(found, "singling out", who=who, as_json=as_json, plot=plot)
+
+
+def ranks(
+    test: Path = TEST,
+    enroll: Path = ENROLL,
+    name: str = NAME,
+    also: list[str] = ALSO,
+    tests: int = typer.Option(100, "--tests", min=1, help="How often one utterance of everybody is drawn."),
+    original: bool = typer.Option(
+        False, "--original", help="ENROLL is original speech: singling out, not linkability."
+    ),
+    utt2spk: Path | None = UTT2SPK,
+    as_json: bool = JSON,
+    seed: int = SEED,
+) -> None:
+    """Ranks: among how many people does a speaker vanish, when the attacker sorts them by likeness?
+
+    One utterance of each speaker is compared with one of everybody, again and again; the mean rank of the right
+    person is counted. p50 is its median over speakers; p1 is the speech k-anonymity factor. Guessing gives (N+1)/2.
+
+    Examples:
+
+        personare ranks anonymous.npz enrolment.npz
+
+        personare ranks anonymous.npz originals.npz --original
+    """
+    from personare.cli.legal_tables import verdict
+    from personare.pipeline.curves import rank_findings
+
+    found = rank_findings(_pairs(name, [test, enroll], also, utt2spk), tests=tests, original=original, seed=seed)
+    if as_json:
+        show.json_object({"findings": [one.as_row() for one in found]})
+        return
+    rows = [
+        [str(f.conditions["attacker"]), f.metric.title, f"{f.conditions['N']:,}", f.text, f.chance_text, verdict(f)]
+        for f in found
+    ]
+    show.table("ranks", ["attacker", "metric", "N", "mean rank [95 % interval]", "guessing", "verdict"], rows)
 
 
 def _pairs(
@@ -162,11 +202,13 @@ def _show(found: RiskCurves, title: str, *, who: int, as_json: bool, plot: Path 
         head, rows = curve_rows(found.findings)
         show.table(title, head, rows)
         for line in (*found.notes, *risk_lines(found.risks, who)):
-            typer.echo(line)
+            show.text(line)
     if plot is not None:
         from personare.metrics.privacy.singling_chance import TRIVIAL
         from personare.reports.risk_curves import save_curves
 
-        path = plot / f"{title.replace(' ', '-')}.png"
-        save_curves(found.findings, path, title=title.capitalize(), paper_chance=TRIVIAL if "out" in title else None)
-        typer.echo(f"plot: {path}", err=as_json)
+        paper_chance = TRIVIAL if "out" in title else None
+        for kind in (".svg", ".pdf"):
+            path = plot / f"{title.replace(' ', '-')}{kind}"
+            save_curves(found.findings, path, title=title.capitalize(), paper_chance=paper_chance)
+            typer.echo(f"plot: {path}", err=as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -16,10 +15,11 @@ def listen(
     listeners: str = typer.Option(
         "moonshine,pitch,pesq,stoi,estoi,dnsmos",
         metavar="NAME,NAME",
+        show_default="moonshine, pitch, pesq, stoi, estoi, dnsmos",
         help="Also: whisper, ctc:DIR, pitch-swift, visqol (slow), affect:FILE, module:Class.",
     ),
     settings: list[str] | None = typer.Option(
-        None, "--set", metavar="NAME.PARAMETER=VALUE", help="A parameter of a listener; may be repeated."
+        None, "--set", metavar="NAME.KEY=VALUE", help="A parameter of a listener; may be repeated."
     ),
     by: str | None = typer.Option(None, metavar="COLUMN", help="Rows for each value too: gender, age_group, part, ..."),
     guess: bool = typer.Option(
@@ -27,9 +27,12 @@ def listen(
     ),
     out: Path | None = typer.Option(None, "--out", metavar="DIR", help="Keep the run folder.  [none is kept]"),
     key: Path | None = given.KEY,
+    speaker_from: str | None = given.SPEAKER_FROM,
     seed: int = given.SEED,
     jobs: int = given.JOBS,
-    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
+    engine: str = given.ENGINE,
+    address: str | None = given.ADDRESS,
+    as_json: bool = show.JSON,
 ) -> None:
     """Measure what anonymization leaves useful: words, F0, quality, each with an interval over speakers.
 
@@ -42,14 +45,14 @@ def listen(
 
         personare listen recordings/ anonymous/ --listeners moonshine,whisper --json
 
-        personare listen recordings/ anonymous/ --listeners affect:model.onnx --set "affect.outputs=[arousal]"
+        personare listen in/ out/ --listeners pitch --set pitch.method=harvest
 
         personare listen recordings/ anonymous/ --by gender --guess
     """
-    import json
-
     from personare import api
+    from personare.cli.settings import parse_member_settings
     from personare.core.catalog import allow_modules_in
+    from personare.engine import engine_named
 
     allow_modules_in(Path.cwd())
     result = given.watched(
@@ -57,33 +60,16 @@ def listen(
         original=original,
         anonymized=anonymized,
         listeners=given.words(listeners),
-        parameters=_settings(settings or []),
+        parameters=parse_member_settings(settings, kind="listener", example="pitch.method=harvest"),
         by=by,
         guess=("gender", "age_group") if guess else (),
         key=key,
+        speaker_from=speaker_from,
         seed=seed,
         jobs=jobs,
+        engine=engine_named(engine, jobs, address),
         out=out,
     )
-    if as_json:
-        show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
-        typer.echo(json.dumps(result.to_json(), indent=2, allow_nan=False))
-    else:
-        given.tell(result, "What is left of the speech")
+    given.tell(result, "What is left of the speech", as_json=as_json)
     if result.failures:
         raise typer.Exit(1)
-
-
-def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
-    """Read listener.parameter=value; values are YAML, as in a study file."""
-    from personare.core.config import parse_yaml
-    from personare.core.errors import ConfigError
-
-    settings: dict[str, dict[str, Any]] = {}
-    for word in words:
-        place, equals, value = word.partition("=")
-        name, dot, parameter = place.rpartition(".")
-        if not (equals and dot and name):
-            raise ConfigError(f"--set {word}: write listener.parameter=value, e.g. pitch.method=harvest")
-        settings.setdefault(name, {})[parameter] = parse_yaml(value, where=f"--set {word}")
-    return settings

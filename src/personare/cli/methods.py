@@ -1,16 +1,26 @@
-"""personare methods: which anonymizers there are, and with which parameters."""
+"""personare methods: the strengths to choose from, which anonymizers there are, and with which parameters."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from personare.cli import show
 
+if TYPE_CHECKING:
+    from personare.anonymizers.presets import Preset
+
 
 def methods(
     name: str | None = typer.Argument(None, help="One method, or module:Class of your own, to see its parameters."),
+    as_json: bool = show.JSON,
 ) -> None:
-    """List the anonymizers, or the parameters of one.
+    """List the strengths and the anonymizers, or the parameters of one.
+
+    The figures of a strength were measured on held-out speakers: how often an
+    attacker who hides voices in the same way errs (EER; 50 % is guessing), and
+    how many words a recognizer gets wrong (35 % before).
 
     Examples:
 
@@ -25,16 +35,31 @@ def methods(
     from pathlib import Path
 
     from personare.anonymizers import ANONYMIZERS
+    from personare.anonymizers.presets import PRESETS, UNPROTECTED
     from personare.core.catalog import allow_modules_in
 
+    if name is None and as_json:
+        strengths = [_as_row(one) for one in PRESETS.values()]
+        show.json_object({"strengths": strengths, "unprotected": UNPROTECTED, "methods": ANONYMIZERS.names()})
+        return
     if name is None:
+        rows = [
+            [p.name, _typed(p), f"{p.attacker_errs:.1f} %", f"{p.words_wrong:.1f} %", _state(p), p.meaning]
+            for p in PRESETS.values()
+        ]
+        head = ["strength", "method", "EER", "wrong words", "models", "what it means"]
+        show.table("strengths: personare anonymize SRC DST --strength NAME", head, rows)
+        show.text(
+            "EER: how often an attacker errs who hides the voices they know in the same way; "
+            f"{UNPROTECTED['attacker_errs']:.1f} % without protection, 50 % by guessing. "
+            f"Wrong words without protection: {UNPROTECTED['words_wrong']:.1f} %."
+        )
         rows = [[n, (inspect.getdoc(ANONYMIZERS.load(n)) or "").splitlines()[0]] for n in ANONYMIZERS.names()]
         show.table("anonymizers", ["name", "what it does"], rows)
         return
     if ":" in name:
         allow_modules_in(Path.cwd())
     cls = ANONYMIZERS.load(name)
-    typer.echo(inspect.getdoc(cls) or name)
     shown = [
         [
             f.name,
@@ -44,4 +69,34 @@ def methods(
         for f in dataclasses.fields(cls)
         if f.init
     ]
+    if as_json:
+        columns = ("parameter", "type", "default")
+        show.json_object({"name": name, "parameters": [dict(zip(columns, row, strict=True)) for row in shown]})
+        return
+    show.text(inspect.getdoc(cls) or name)
     show.table("", ["parameter", "type", "default"], shown)
+
+
+def _typed(preset: Preset) -> str:
+    """The method and its parameters, as one would type them."""
+    settings = " ".join(f"{name}={value}" for name, value in preset.parameters.items()).lower()
+    return f"{preset.method} {settings}".strip()
+
+
+def _state(preset: Preset) -> str:
+    if not preset.models:
+        return "none"
+    return "not fetched" if preset.missing else "there"
+
+
+def _as_row(preset: Preset) -> dict[str, Any]:
+    return {
+        "name": preset.name,
+        "method": preset.method,
+        "parameters": dict(preset.parameters),
+        "meaning": preset.meaning,
+        "eer_percent": preset.attacker_errs,
+        "wer_percent": preset.words_wrong,
+        "models": list(preset.models),
+        "missing": preset.missing,
+    }

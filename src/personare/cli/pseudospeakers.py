@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -17,7 +18,7 @@ app = typer.Typer(no_args_is_help=True, help="Generators of pseudo-speakers, com
 
 
 @app.command("list")
-def list_generators() -> None:
+def list_generators(as_json: bool = show.JSON) -> None:
     """List the generators.
 
     Examples:
@@ -30,7 +31,11 @@ def list_generators() -> None:
 
     names = PSEUDOSPEAKERS.names()
     rows = [[name, (inspect.getdoc(PSEUDOSPEAKERS.load(name)) or "").splitlines()[0]] for name in names]
-    show.table("pseudo-speaker generators", ["name", "what it does"], rows)
+    head = ["name", "what it does"]
+    if as_json:
+        show.json_object({"generators": show.records(head, rows)})
+    else:
+        show.table("pseudo-speaker generators", head, rows)
 
 
 @app.command("compare")
@@ -42,6 +47,7 @@ def compare(
     share: float = typer.Option(0.2, help="Share of the people held out of the pool as originals."),
     most: int = typer.Option(200, min=4, help="How many originals at most."),
     seed: int = typer.Option(0, help="Makes the comparison repeatable."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Fit every generator on a pool, generate pseudo-speakers for people held out of it, and print how they differ.
 
@@ -49,13 +55,14 @@ def compare(
 
         personare pseudospeakers compare pool.npz
 
-        personare pseudospeakers compare pool.npz --people --set b1.farthest=20 --set b1.average=10
+        personare pseudospeakers compare pool.npz --people --set b1.farthest=20
     """
+    from personare.cli.settings import parse_member_settings
     from personare.core.seeding import Key, rng_for
     from personare.pseudospeakers import PSEUDOSPEAKERS, comparison
     from personare.pseudospeakers.pool import read_pool
 
-    settings = _settings(parameters)
+    settings = parse_member_settings(parameters, kind="generator", example="b1.farthest=50")
     for name in [*only, *settings]:
         PSEUDOSPEAKERS.load(name)
     key, pool = Key.from_seed(seed), read_pool(path)
@@ -69,12 +76,12 @@ def compare(
         for row in comparison.compare(pool, originals, key=key, names=names, settings=settings):
             rows.append(row)
             tick(1)
-    _print(
-        rows,
-        comparison.CosineSummary.of(comparison.within_gender(pool.vectors, pool.genders)),
-        len(pool),
-        len(originals),
-    )
+    within = comparison.CosineSummary.of(comparison.within_gender(pool.vectors, pool.genders))
+    if as_json:
+        counts = {"voices": len(pool), "originals": len(originals)}
+        show.json_object({**counts, "pool": asdict(within), "generators": [asdict(row) for row in rows]})
+    else:
+        _print(rows, within, len(pool), len(originals))
     show.failures([(row.generator, row.failed) for row in rows if row.failed])
     if any(row.failed for row in rows):
         raise typer.Exit(1)
@@ -105,22 +112,7 @@ def _print(rows: list[GeneratorComparison], pool: CosineSummary, voices: int, or
         cells += [f"{row.nearest_mean:.2f}", f"{row.nearest_most:.2f}", f"{row.distance:.2f}"]
         shown.append([row.generator, *cells, f"{row.fit_s:.2f}", f"{row.generate_ms:.1f}"])
     show.table(f"{voices} voices in the pool, {originals} originals held out", head, shown)
-    typer.echo(
-        "to original, between, nearest: cosines of an invented voice to the original, to another invented voice of"
+    show.text(
+        "to original, between, nearest: cosines of a pseudo-speaker to the original, to another pseudo-speaker of that "
+        "gender, and to the most similar person of the pool; distance 0 would be a person of the pool."
     )
-    typer.echo("that gender, and to the most similar person of the pool; distance 0 would be a person of the pool.")
-
-
-def _settings(parameters: list[str]) -> dict[str, dict[str, Any]]:
-    """Read generator.parameter=value; values are YAML, as in a study file."""
-    from personare.core.config import parse_yaml
-    from personare.core.errors import ConfigError
-
-    settings: dict[str, dict[str, Any]] = {}
-    for text in parameters:
-        place, equals, value = text.partition("=")
-        generator, dot, parameter = place.partition(".")
-        if not (equals and dot and parameter):
-            raise ConfigError(f"--set {text}: write generator.parameter=value, e.g. b1.farthest=50")
-        settings.setdefault(generator, {})[parameter] = parse_yaml(value, where=f"--set {text}")
-    return settings

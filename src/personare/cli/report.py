@@ -46,7 +46,11 @@ def make(
         "--sounds/--no-sounds",
         help="Original speech and its text beside the anonymized; or no speech at all.  [anonymized, without text]",
     ),
+    pdf: Path | None = typer.Option(
+        None, "--pdf", metavar="FILE.pdf", help="Also the annex for an impact assessment, as PDF (extra: pdf)."
+    ),
     launch: bool = typer.Option(False, "--open", help="Open the page in the browser."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Make the report of a run: one self-contained HTML page, and the same as Markdown, LaTeX, CSV, JSON, figures.
 
@@ -62,13 +66,20 @@ def make(
         personare report my-study-run --names --sounds --out for-us/
 
         personare report my-study-run --format latex --format csv --out tables/
+
+        personare report my-study-run --pdf evidence.pdf
     """
+    from personare.reports.evidence import check_evidence, write_evidence
     from personare.reports.report import FORMATS, write_run_report
     from personare.reports.sections.sounds import SoundChoice
 
+    if pdf is not None:
+        check_evidence(pdf)
+
     choice: SoundChoice = "anonymized" if sounds is None else "original" if sounds else "none"
     written = write_run_report(run, out=out, formats=formats or FORMATS, names=names, sounds=choice)
-    _print(written, launch=launch)
+    written += [write_evidence(run, pdf)] if pdf is not None else []
+    _print(written, launch=launch, as_json=as_json)
 
 
 @app.command("compare")
@@ -77,6 +88,7 @@ def compare(
     second: Path = typer.Argument(..., metavar="RUN2", help="Another one."),
     out: Path | None = typer.Option(None, "--out", metavar="FOLDER", help="Where to write.  [RUN2/compared-with-RUN1]"),
     launch: bool = typer.Option(False, "--open", help="Open the page in the browser."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Show two runs side by side: differences, and whether the intervals overlap.
 
@@ -91,18 +103,28 @@ def compare(
     comparison = compare_runs(first, second)
     written = write_comparison(comparison, out or second / f"compared-with-{first.resolve().name}")
     head, rows = comparison_rows(comparison)
-    show.table(f"{comparison.first.title} (1) against {comparison.second.title} (2)", head, rows)
-    typer.echo(comparison.sentence)
-    _print(written, launch=launch)
+    if not as_json:
+        show.table(f"{comparison.first.title} (1) against {comparison.second.title} (2)", head, rows)
+        show.text(comparison.sentence)
+    compared = {"rows": show.records([" ".join(name.split()) for name in head], rows), "sentence": comparison.sentence}
+    _print(written, launch=launch, as_json=as_json, **compared)
 
 
-def _print(written: Sequence[Path], *, launch: bool) -> None:
+def _print(written: Sequence[Path], *, launch: bool, as_json: bool, **more: object) -> None:
     """Say what was written, and open the page where asked."""
-    for path in (p for p in written if p.suffix not in (".svg", ".png")):
-        typer.echo(f"{path}")
-    figures = [p for p in written if p.suffix == ".svg"]
-    if figures:
-        typer.echo(f"{figures[0].parent}: {len(figures)} figures, as SVG and PNG")
+    if as_json:
+        show.json_object({"written": [str(path) for path in written]}, **more)
+    else:
+        _list(written)
     page = next((p for p in written if p.suffix == ".html"), None)
     if launch and page is not None:
         typer.launch(page.resolve().as_uri())
+
+
+def _list(written: Sequence[Path]) -> None:
+    figures = [p for p in written if p.suffix == ".svg"]
+    drawn = {p.with_suffix("") for p in figures}
+    for path in (p for p in written if p.with_suffix("") not in drawn):
+        typer.echo(f"{path}")
+    if figures:
+        typer.echo(f"{figures[0].parent}: {len(figures)} figures, as SVG and PDF")

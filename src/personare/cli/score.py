@@ -19,17 +19,18 @@ def score(
     files: list[Path] = typer.Argument(..., metavar="FILE...", help="Score files: Kaldi text, .tsv, .parquet, .npz."),
     key: Path | None = typer.Option(None, metavar="TRIALS", help="Trials file: enroll test target|nontarget."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of tables."),
-    plot: Path | None = typer.Option(None, metavar="DIR", help="Write DET, ECE and histogram pictures there."),
+    plot: Path | None = typer.Option(
+        None, metavar="DIR", callback=show.plot_folder, help="Draw DET, ECE and histograms there, as SVG and PDF."
+    ),
     prior: float = typer.Option(0.01, help="Prior of a target for min DCF (equal costs)."),
-    resamples: int = typer.Option(1000, min=1, help="How often speakers are redrawn for the intervals."),
-    seed: int = typer.Option(1, help="Chooses the redraws."),
+    seed: int = typer.Option(1, help="Chooses the deals of identities that give the chance level."),
 ) -> None:
     """Measure what scores give away: EER, Cllr, min DCF, ZEBRA and D_sys, each with its 95 % interval.
 
     A text file holds 'enroll test score' (then --key says which trials are targets), 'enroll test score
     target|nontarget', or 'score target|nontarget'. A .npz holds targets and nontargets, or enroll, test, score, target.
-    Intervals redraw the tested speakers, or the enrolled ones where a file does not tell who speaks. A bad file costs
-    one line, the others are still measured; then the exit is 2.
+    Intervals leave out the tested speakers, or the enrolled ones where a file does not tell who speaks. A bad file
+    costs one line, the others are still measured; then the exit is 2.
 
     Examples:
 
@@ -39,7 +40,7 @@ def score(
     """
     import json
 
-    scored = _scored(files, key=key, seed=seed, resamples=resamples, prior=prior)
+    scored = _scored(files, key=key, seed=seed, prior=prior)
     if as_json:
         typer.echo(json.dumps({"files": [file.as_row() for file in scored]}, indent=2, allow_nan=False))
     else:
@@ -51,7 +52,7 @@ def score(
         raise typer.Exit(2)
 
 
-def _scored(files: list[Path], *, key: Path | None, seed: int, resamples: int, prior: float) -> list[ScoredFile]:
+def _scored(files: list[Path], *, key: Path | None, seed: int, prior: float) -> list[ScoredFile]:
     """Measure every file that can be read; say one line about each other one."""
     from personare.core.errors import PersonareError
     from personare.pipeline.scoring import score_file
@@ -59,7 +60,7 @@ def _scored(files: list[Path], *, key: Path | None, seed: int, resamples: int, p
     scored = []
     for path in files:
         try:
-            scored.append(score_file(path, key=key, seed=seed, resamples=resamples, dcf_prior=prior))
+            scored.append(score_file(path, key=key, seed=seed, dcf_prior=prior))
         except PersonareError as error:
             sys.stderr.write(f"personare: {error}\n")
     return scored
@@ -71,13 +72,13 @@ def _print(file: ScoredFile) -> None:
     title = f"{file.path}: {summary.targets:,} target and {summary.nontargets:,} nontarget trials"
     show.table(title, ["metric", "value [95 % interval]", "chance here", "verdict", "n"], rows)
     span = f", {ends[0]} to {ends[1]} over the interval" if ends and ends[0] != ends[1] else ""
-    typer.echo(f"ZEBRA tag {summary.tag}{span}; log10(l) of so few trials cannot exceed {summary.log10_l_maximum:.2f}")
+    show.text(f"ZEBRA tag {summary.tag}{span}; log10(l) of so few trials cannot exceed {summary.log10_l_maximum:.2f}")
     for note in file.notes:
-        typer.echo(f"note: {note}")
+        show.text(f"note: {note}")
 
 
 def _row(finding: Finding) -> list[str]:
-    from personare.reports.verdicts import outcome
+    from personare.reports.outcomes import outcome
 
     title = finding.metric.title
     if "prior" in finding.conditions:

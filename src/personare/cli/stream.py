@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from personare.pipeline.system import System
 
 USUAL_RATE_HZ = 16_000
 
@@ -20,36 +24,52 @@ def stream(
     key: Path | None = typer.Option(None, metavar="FILE", help="A key file; without it chance is fresh every time."),
     name: str = typer.Option("stream", help="With --key: the speaker's name, so that their new voice stays the same."),
 ) -> None:
-    """Hide a voice live: raw 16-bit little-endian mono samples from standard input to standard output.
+    """Hide a voice live: raw samples from standard input to standard output.
 
-    Nothing is stored. The delay is 30 ms for mcadams; the samples are the same as those of a finished file.
+    Samples are 16-bit, little-endian, mono. Nothing is stored. Each run draws a
+    new voice; a key and a name keep it. The delay is 30 ms for mcadams; the
+    samples are the same as those of a finished file.
 
     Examples:
 
-        rec -q -t s16 -r 16000 -c 1 - | personare stream --rate 16000 | play -q -t s16 -r 16000 -c 1 -
+        arecord -t raw -f S16_LE -r 16000 | personare stream --rate 16000 > out.raw
 
-        ffmpeg -i call.wav -f s16le -ac 1 -ar 8000 - | personare stream --rate 8000 --set "alpha=[0.5, 0.9]" > out.raw
+        personare stream --rate 8000 --key my.key --name anna < in.raw > out.raw
     """
     import os
     import sys
 
     from personare.anonymizers import anonymizer
     from personare.anonymizers.stream import pump
-    from personare.cli.anonymize import parse_settings
+    from personare.cli.settings import parse_settings
     from personare.core.catalog import allow_modules_in
     from personare.core.errors import ConfigError
     from personare.core.seeding import Key, load_key, rng_for
+    from personare.pipeline.system import System
 
     if ":" in method:
         allow_modules_in(Path.cwd())
-    built = anonymizer(method, **parse_settings(settings))
+    parameters = parse_settings(settings)
+    built = anonymizer(method, **parameters)
     rng = rng_for(load_key(key) if key else Key.new(), name)
     if sys.stdin.isatty():
         raise ConfigError("stream reads raw samples from a pipe, not from the keyboard; see: personare stream --help")
     if rate_hz is None:
         rate_hz = USUAL_RATE_HZ
         typer.echo(f"raw samples do not tell their rate: taking {rate_hz} Hz (--rate says another)", err=True)
+    typer.echo(_drawn(System(method, parameters), key=key, name=name), err=True)
     try:
         pump(sys.stdin.buffer, sys.stdout.buffer, method=built, rate_hz=rate_hz, rng=rng)
     except BrokenPipeError:  # the listener has hung up: what is left in the buffer goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _drawn(system: System, *, key: Path | None, name: str) -> str:
+    """Say where the voice of this stream comes from."""
+    from personare.pipeline.system import rehearse
+
+    if not rehearse(system):
+        return f"note: {system.name} draws nothing by chance: everybody gets the same change"
+    if key is None:
+        return "a new voice is drawn for this stream; with --key FILE --name NAME it stays the same"
+    return f"the voice of '{name}' under {key}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from personare.cli import show
+from personare.cli import given, show
 
 if TYPE_CHECKING:
     from personare.api import Results
@@ -34,9 +34,11 @@ def run(
     corpus: Path | None = CORPUS,
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
-    engine: str = typer.Option("local", help="Where the work is done: local, or ray (a cluster)."),
+    engine: str = given.ENGINE,
+    address: str | None = given.ADDRESS,
     jobs: int = JOBS,
     resume: bool = typer.Option(False, "--resume", help="Go on in a used folder; only what is missing is done."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Run a study: anonymize, attack, listen, measure, and judge the stated bounds.
 
@@ -48,14 +50,14 @@ def run(
 
         personare study run my-study.yaml --jobs 2
 
-        personare study run recipes/legal-figure1.yaml --corpus LibriSpeech/test-clean --speakers 40 --out run-libri
+        personare study run study.yaml --corpus LibriSpeech/ --speakers 40 --out run
     """
     show.one_thread()
     from personare import api
     from personare.cli.study_progress import StudyProgress
     from personare.engine import engine_named
 
-    machine = engine_named(engine, jobs)
+    machine = engine_named(engine, jobs, address)
     with StudyProgress() as watch:
         result = api.run_study(
             study,
@@ -67,7 +69,7 @@ def run(
             engine=machine,
             watch=watch,
         )
-    _tell(result)
+    _tell(result, as_json=as_json)
 
 
 @app.command("check")
@@ -77,6 +79,7 @@ def check(
     corpus: Path | None = CORPUS,
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
+    as_json: bool = show.JSON,
 ) -> None:
     """Say everything that is wrong with a study before hours of work; nothing is anonymized, embedded or written.
 
@@ -88,8 +91,11 @@ def check(
         personare study check my-study.yaml
     """
     show.one_thread()
-    _checked(study, (corpus, speakers, utterances), out or _folder(study))
-    typer.echo(f"{study}: can run")
+    chosen = _checked(study, (corpus, speakers, utterances), out or _folder(study))
+    if as_json:
+        show.json_object({"study": str(study), "title": chosen.title, "can_run": True})
+    else:
+        typer.echo(f"{study}: can run")
 
 
 @app.command("plan")
@@ -101,6 +107,7 @@ def plan(
     utterances: int | None = UTTERANCES,
     jobs: int = JOBS,
     probe: bool = typer.Option(True, "--probe/--no-probe", help="Time a couple of utterances in every kind of work."),
+    as_json: bool = show.JSON,
 ) -> None:
     """List what a study will do, what is done already, and how long the rest will take.
 
@@ -117,6 +124,11 @@ def plan(
     folder = out or _folder(study)
     chosen = _checked(study, (corpus, speakers, utterances), folder)
     found = plan_study(chosen, folder, home=study.resolve().parent, probe=probe)
+    show.failures([(p.label, p.trouble) for p in found.stages if p.trouble])
+    if as_json:
+        expected_s = found.seconds(jobs) if probe else None
+        show.json_object(found, expected_s=expected_s, not_in_this_estimate=list(found.unknown) if probe else None)
+        return
     rows = [
         [
             p.label,
@@ -127,13 +139,14 @@ def plan(
         ]
         for p in found.stages
     ]
-    show.table(f"{study}: {len(rows)} stages", ["stage", "items", "left", "each", "together"], rows)
-    show.failures([(p.label, p.trouble) for p in found.stages if p.trouble])
+    head = ["stage", "items", "left", "each", "together"]
+    shown = len(head) if probe else head.index("each")
+    show.table(f"{study}: {len(rows)} stages", head[:shown], [row[:shown] for row in rows])
     left = sum(not p.done for p in found.stages)
     about = f", about {duration(found.seconds(jobs))} on {jobs} worker{'s' if jobs > 1 else ''}" if probe else ""
     typer.echo(f"left: {left} of {len(rows)} stages{about}")
     if probe and found.unknown:
-        typer.echo(f"not in this estimate: {', '.join(found.unknown)}")
+        show.text(f"not in this estimate: {', '.join(found.unknown)}")
 
 
 def _checked(path: Path, other: Other, folder: Path) -> Study:
@@ -167,23 +180,30 @@ def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int
     return study if corpus is None else with_corpus(study, corpus, speakers=speakers, utterances=utterances)
 
 
-def _tell(result: Results) -> None:
-    """Print what was found, what failed and whether the bounds are kept."""
+def _tell(result: Results, *, as_json: bool) -> None:
+    """Print what was found, what failed and whether the bounds are kept; the exit code says the last."""
+    if as_json:
+        show.json_object(result.to_json(), folder=result.folder, stages=result.stages, done_now=result.executed)
+    else:
+        _print(result)
+    if not len(result):
+        sys.stderr.write("personare: nothing could be measured; see failures.tsv in the run folder\n")
+    if not all(verdict.held for verdict in result.verdicts) or not len(result):
+        raise typer.Exit(1)
+
+
+def _print(result: Results) -> None:
     for place, (head, rows) in enumerate(result.tables()):
         title = f"{len(result)} findings -> {result.folder}" if place == 0 else "What else was measured"
         show.table(title, head, rows)
     if result.verdict:
-        typer.echo(result.verdict)
+        show.text(result.verdict)
     show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
     for note in result.notes:
         sys.stderr.write(f"note: {note}\n")
     typer.echo(f"stages: {result.stages}, done now: {result.executed}, failures: {len(result.failures)}")
     for verdict in result.verdicts:
-        typer.echo(f"bound: {verdict.sentence}")
-    if not len(result):
-        sys.stderr.write("personare: nothing could be measured; see failures.tsv in the run folder\n")
-    if not all(verdict.held for verdict in result.verdicts) or not len(result):
-        raise typer.Exit(1)
+        show.text(f"bound: {verdict.sentence}")
 
 
 def _folder(study: Path) -> Path:

@@ -15,6 +15,7 @@ def fit_targets(
     layout: str | None = typer.Option(None, help="Layout of SRC, where several fit."),
     most: int = typer.Option(10, min=1, help="Utterances to measure per speaker."),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Measure the average pitch and formants of every speaker, as voices for the method 'formants' to aim at.
 
@@ -24,7 +25,7 @@ def fit_targets(
 
         personare fit-targets public-speech/ targets.tsv --jobs 2
 
-        personare anonymize recordings/ anonymous/ --method formants --set targets=targets.tsv
+        personare anonymize in/ out/ --method formants --set targets=targets.tsv
     """
     from personare.core.errors import OutputError
     from personare.corpora import read_corpus
@@ -40,11 +41,17 @@ def fit_targets(
             reading.corpus, target, engine=engine_for(jobs), most=most, watch=lambda: tick(1)
         )
     show.failures(failed)
-    rows = []
+    rows: list[list[str]] = []
     for gender in sorted({t.gender for t in found}):
         some = [t for t in found if t.gender == gender]
         pitches = sorted(t.f0_hz for t in some)
         rows.append([gender or "unknown", str(len(some)), f"{pitches[0]:.0f}", f"{pitches[-1]:.0f}"])
-    show.table(str(target), ["gender", "targets", "lowest F0 in Hz", "highest F0 in Hz"], rows)
+    head = ["gender", "targets", "lowest F0 in Hz", "highest F0 in Hz"]
+    if as_json:
+        kinds = ["gender", "targets", "lowest_f0_hz", "highest_f0_hz"]
+        numbers = [[gender, *map(int, others)] for gender, *others in rows]
+        show.json_object({"target": str(target), "genders": show.records(kinds, numbers)}, failed=len(failed))
+    else:
+        show.table(str(target), head, rows)
     if failed:
         raise typer.Exit(1)

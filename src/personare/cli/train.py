@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING
 import typer
 
 from personare.cli import show
+from personare.cli.train_prosody import prosody
 from personare.cli.train_recognizer import how_many, recognizer
 from personare.cli.train_synthesizer import synthesizer
+from personare.cli.train_usc import usc
 
 if TYPE_CHECKING:
     from personare.pipeline.jobs.train_embedder import EmbedderTrainingResult
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Train a speaker embedder, a recognizer, or the neural voice, on one's own speech (extra 'neural').",
+    help="Train a speaker embedder, a recognizer, the neural voice or the codec, on one's own speech (extra 'neural').",
 )
 
 
 app.command()(recognizer)
 app.command()(synthesizer)
+app.command()(prosody)
+app.command()(usc)
 
 
 @app.callback()
 def _train() -> None:
-    """Train a speaker embedder, a recognizer, or the neural voice, on speech of one's own."""
+    """Train a speaker embedder, a recognizer, the neural voice or the codec, on speech of one's own."""
 
 
 @app.command()
@@ -42,6 +46,7 @@ def embedder(
         None, metavar="PATH", help="The corpus that will be attacked; a speaker in both is refused."
     ),
     layout: str | None = typer.Option(None, help="Layout of the corpus, where several fit."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Train an embedder that tells speakers apart: on original speech, or on anonymized for an informed attacker.
 
@@ -51,9 +56,9 @@ def embedder(
 
     Examples:
 
-        personare train embedder --arch ecapa --corpus recordings/ --part train --out my-embedder
+        personare train embedder --corpus in/ --part train --out my-embedder
 
-        personare train embedder --init ecapa --corpus anonymous/ --out informed --attacked trials/
+        personare train embedder --init ecapa --corpus out/ --out e --attacked in/
     """
     from personare.core.config import coerce
     from personare.corpora import read_corpus
@@ -82,15 +87,21 @@ def embedder(
             resume=resume,
             watch=lambda step: tick(min(step.step, 1)),
         )
-    _show(result)
+    _show(result, as_json=as_json)
 
 
-def _show(result: EmbedderTrainingResult) -> None:
+def _show(result: EmbedderTrainingResult, *, as_json: bool) -> None:
     from personare.core.text import number_text
 
     show.failures(result.failures)
     last = result.exported.validations[-1]
     best = min(result.exported.validations, key=lambda validation: validation.held_out)
+    if as_json:
+        counts = {"speakers": result.speakers, "utterances": result.utterances, "failed": len(result.failures)}
+        steps = {"steps": last.step, "best_at": best.step, "loss": last.loss}
+        eer = {"first_eer": result.first_eer, "eer": result.eer.to_dict()}
+        show.json_object({**counts, **steps, **eer, "model": str(result.exported.model)})
+        return
     show.table(
         f"trained on {result.speakers} speakers, {result.utterances} utterances ({len(result.failures)} failed)",
         ["steps", "best at", "loss", "held-out EER before", "held-out EER [95 %]"],

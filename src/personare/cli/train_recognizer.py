@@ -22,6 +22,7 @@ def recognizer(
     config: Path | None = typer.Option(None, metavar="FILE.yaml", help="Settings.  [small ones, for a processor]"),
     resume: bool = typer.Option(False, "--resume", help="Go on with the training in DIR."),
     layout: str | None = typer.Option(None, help="Layout of the corpus, where several fit."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Train a recognizer of letters: on original speech, or on anonymized speech, with the same settings.
 
@@ -35,7 +36,7 @@ def recognizer(
 
         personare train recognizer --corpus anonymous/ --out asr-a
 
-        personare listen test/ test-anonymous/ --measures words --recognizers ctc:asr-o,ctc:asr-a
+        personare listen test/ test-anonymous/ --listeners ctc:asr-o,ctc:asr-a
     """
     from personare.corpora import read_corpus
     from personare.pipeline.jobs import train_recognizer as job
@@ -57,7 +58,7 @@ def recognizer(
             resume=resume,
             watch=lambda step: tick(min(step.step, 1)),
         )
-    _show(data, result)
+    _show(data, result, as_json=as_json)
 
 
 def how_many(corpus: Corpus, part: str | None) -> int:
@@ -66,9 +67,14 @@ def how_many(corpus: Corpus, part: str | None) -> int:
     return len(frame) if part is None or "part" not in frame.columns else int((frame["part"] == part).sum())
 
 
-def _show(data: RecognizerData, result: RecognizerTrainingResult) -> None:
+def _show(data: RecognizerData, result: RecognizerTrainingResult, *, as_json: bool) -> None:
     show.failures(data.failures)
     train, last = data.train, result.validations[-1]
+    if as_json:
+        counts = {"speakers": len(set(train.speakers)), "utterances": len(train.examples), "too_long": data.too_long}
+        steps = {"steps": last.step, "best_at": result.best_at, "loss": last.loss, "cer": result.cer.to_dict()}
+        show.json_object({**counts, "failed": len(data.failures), **steps, "recognizer": str(result.folder)})
+        return
     counted = f"{len(data.failures)} failed, {data.too_long} too long"
     show.table(
         f"trained on {len(set(train.speakers))} speakers, {len(train.examples)} utterances ({counted})",
@@ -82,4 +88,4 @@ def _show(data: RecognizerData, result: RecognizerTrainingResult) -> None:
             ]
         ],
     )
-    typer.echo(f"recognizer: {result.folder} (use it: personare listen ORIG ANON --recognizers ctc:{result.folder})")
+    typer.echo(f"recognizer: {result.folder} (use it: personare listen ORIG ANON --listeners ctc:{result.folder})")

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from personare.cli import show
-from personare.cli.train_recognizer import how_many
 
 if TYPE_CHECKING:
     from personare.core.findings import Estimate
+    from personare.core.tables import Corpus
 
 
 def synthesizer(
-    corpus: Path = typer.Option(..., metavar="PATH", help="Speech to train on, in any known layout, with genders."),
+    corpus: list[Path] = typer.Option(
+        ..., metavar="PATH", help="Speech to train on, in any known layout, with genders; repeatable."
+    ),
     out: Path = typer.Option(..., metavar="DIR", help="A new folder for the voice, its features, log and checkpoints."),
     part: str | None = typer.Option(None, help="The part of the corpus to train on, e.g. train."),
     config: Path | None = typer.Option(None, metavar="FILE.yaml", help="Settings.  [those of the shipped voice]"),
     start: Path | None = typer.Option(
-        None, metavar="DIR", help="Start from the network of an earlier training instead of a new one."
+        None, metavar="DIR", help="Start from the network of an earlier training, or of a voice ('shipped')."
+    ),
+    prosody: Path | None = typer.Option(
+        None, metavar="DIR", help="A voice with a prosody network: half of the speech gets its predicted energy."
     ),
     resume: bool = typer.Option(False, "--resume", help="Go on with the training in DIR."),
     jobs: int = typer.Option(2, min=1, help="Processes that extract features."),
     layout: str | None = typer.Option(None, help="Layout of the corpus, where several fit."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Train the neural voice: content, pitch and a speaker vector in, speech out.
 
@@ -38,12 +45,14 @@ def synthesizer(
 
         personare train synthesizer --corpus recordings/ --part train --out my-voice
 
-        personare train synthesizer --corpus recordings/ --part train --out better --start my-voice --config second.yaml
+        personare train synthesizer --corpus in/ --out better --start my-voice
+
+        personare train synthesizer --corpus a/ --out third --start shipped
 
         personare anonymize SRC DST --method xvector --set weights=better
     """
+    from personare.anonymizers.neural.xvector.weights import SHIPPED, shipped_folder
     from personare.core.config import load_yaml
-    from personare.corpora import read_corpus
     from personare.engine import engine_for
     from personare.pipeline.jobs.train_synthesizer import open_run, train_synthesizer
     from personare.pipeline.jobs.training_files import sources_of
@@ -52,20 +61,36 @@ def synthesizer(
 
     torch_for("personare train")
     settings = SynthesizerSettings() if config is None else load_yaml(SynthesizerSettings, config)
-    reading = read_corpus(corpus, layout=layout)
-    show.problems(reading.problems)
-    with show.progress("preparing", how_many(reading.corpus, part)) as tick:
-        run, failures = open_run(reading.corpus, settings, out, engine_for(jobs), part=part, watch=tick, start=start)
+    speech = speech_of(corpus, part, layout)
+    begin = shipped_folder() if start is not None and str(start) == SHIPPED else start
+    with show.progress("preparing", len(speech)) as tick:
+        run, failures = open_run(speech, settings, out, engine_for(jobs), watch=tick, start=begin, prosody=prosody)
     show.failures(failures)
     with show.progress("training", settings.plan.steps) as tick:
         result = train_synthesizer(
             run,
-            reading.corpus,
+            speech,
             out,
-            sources=sources_of(reading.corpus, part),
+            sources=sources_of(speech),
             resume=resume,
             watch=lambda step: tick(min(step.step, 1)),
         )
+    if as_json:
+        rates = {"wer_original": result.wer_original, "wer": result.wer}
+        show.json_object(
+            {
+                "speakers": len({item.speaker for item in run.utterances}),
+                "utterances": len(run.utterances),
+                "failed": len(failures),
+                "steps": result.validations[-1].step,
+                "loss": result.validations[-1].loss,
+                "held_out": min(validation.held_out for validation in result.validations),
+                **{name: rate and rate.to_dict() for name, rate in rates.items()},
+                "megabytes": result.megabytes,
+                "voice": str(result.folder),
+            }
+        )
+        return
     show.table(
         f"trained on {len({item.speaker for item in run.utterances})} speakers, {len(run.utterances)} utterances",
         ["steps", "loss", "held-out distance of contents", "WER original [95 %]", "WER in other voices [95 %]", "MB"],
@@ -83,6 +108,19 @@ def synthesizer(
     typer.echo(
         f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector --set weights={result.folder})"
     )
+
+
+def speech_of(paths: Sequence[Path], part: str | None, layout: str | None) -> Corpus:
+    """Read corpora and put the part to train on together."""
+    from personare.corpora import read_corpus
+    from personare.pipeline.jobs.train_synthesizer import together
+
+    corpora = []
+    for path in paths:
+        reading = read_corpus(path, layout=layout)
+        show.problems(reading.problems)
+        corpora.append(reading.corpus)
+    return together(corpora, part)
 
 
 def _percent(rate: Estimate | None) -> str:

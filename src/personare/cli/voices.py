@@ -16,6 +16,7 @@ def voices(
     seed: int = typer.Option(1, help="Who they are and what they read; the same seed gives the same corpus."),
     jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes speak at once (0.5 GB each)."),
     rate: int = typer.Option(16_000, metavar="HZ", help="Sample rate of the files."),
+    as_json: bool = show.JSON,
 ) -> None:
     """Make a corpus of invented speakers who read our own sentences: no person's voice is in it.
 
@@ -36,19 +37,12 @@ def voices(
     with show.progress("speaking", speakers * utterances) as tick:
         summary = make_voices(target, wanted, engine=engine_for(jobs), watch=lambda _: tick(1))
     show.failures(summary.failures)
-    show.table(
-        f"voices -> {target}",
-        ["speakers", "utterances", "minutes", "kept from before", "failed", "real-time factor"],
-        [
-            [
-                str(summary.speakers),
-                str(summary.done),
-                f"{summary.speech_s / 60:.1f}",
-                str(summary.kept),
-                str(summary.failed),
-                f"{summary.real_time_factor:.2f}" if summary.made_s else "-",
-            ]
-        ],
-    )
+    if as_json:
+        show.json_object(summary, target=str(target))
+    else:
+        head = ["speakers", "utterances", "minutes", "kept from before", "failed", "real-time factor"]
+        counts = [str(summary.speakers), str(summary.done), f"{summary.speech_s / 60:.1f}", str(summary.kept)]
+        factor = f"{summary.real_time_factor:.2f}" if summary.made_s else "-"
+        show.table(f"voices -> {target}", head, [[*counts, str(summary.failed), factor]])
     if summary.failed:
         raise typer.Exit(1)

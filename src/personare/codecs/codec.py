@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from personare.core.catalog import Catalog
 
@@ -57,3 +57,15 @@ CODECS = Catalog(
         "facodec": "personare.codecs.published.codecs:FaCodec",
     },
 )
+
+
+def codec_named(name: str, /, **parameters: Any) -> Codec:
+    """Make a codec by its name, ``module:Class``, or ``NAME:PATH`` with the file or folder of its weights.
+
+    >>> codec_named("usc:my-codec").weights
+    'my-codec'
+    """
+    head, colon, path = name.partition(":")
+    if colon and head in CODECS.names():
+        return cast(Codec, CODECS.make(head, **{"weights": path, **parameters}))
+    return cast(Codec, CODECS.make(name, **parameters))

@@ -23,6 +23,8 @@ from personare.codecs.tokens import SUFFIX, TokenError, Tokens, decode_file, enc
 from personare.core.files import atomic_path
 
 PARQUET = "tokens.parquet"
+SHARDS = "tokens-*.tar"
+_NAMES = ("utterance", "speaker", "text")
 _SHARD = "tokens-{:06d}.tar"
 _SCHEMA = {
     "utterance": pl.String(),
@@ -90,15 +92,30 @@ def read_parquet(path: Path) -> Iterator[TokenRow]:
     missing = [name for name in _SCHEMA if name not in table.columns]
     if missing:
         raise TokenError(f"{path}: has no column '{missing[0]}'; not a table of tokens")
-    for row in table.iter_rows(named=True):
-        counts = tuple(row["code_counts"])
-        if len(row["codes"]) != row["frames"] * len(counts):
-            raise TokenError(f"{path}: '{row['utterance']}' has {len(row['codes'])} codes, not {row['frames']} frames")
-        codes = np.array(row["codes"], np.int32).reshape(row["frames"], len(counts))
-        level_db = math.nan if row["level_db"] is None else float(row["level_db"])
-        vector = None if row["vector"] is None else np.array(row["vector"], np.float32)
-        tokens = Tokens(codes, counts, row["codec"], row["rate_hz"], row["samples"], level_db, vector)
-        yield TokenRow(row["utterance"], row["speaker"], row["text"], tokens, row["frame_rate_hz"])
+    for number, row in enumerate(table.iter_rows(named=True)):
+        try:
+            yield _row(row)
+        except (TypeError, ValueError, TokenError) as error:
+            raise TokenError(f"{path}: row {number} ('{row['utterance']}') holds no tokens ({error})") from None
+
+
+def _row(row: dict[str, Any]) -> TokenRow:
+    counts = tuple(row["code_counts"])
+    if len(row["codes"]) != row["frames"] * len(counts):
+        raise TokenError(f"{len(row['codes'])} codes do not make {row['frames']} frames")
+    codes = np.array(row["codes"], np.int32).reshape(row["frames"], len(counts))
+    level_db = math.nan if row["level_db"] is None else float(row["level_db"])
+    vector = None if row["vector"] is None else np.array(row["vector"], np.float32)
+    tokens = Tokens(codes, counts, str(row["codec"]), int(row["rate_hz"]), int(row["samples"]), level_db, vector)
+    utterance, speaker, text = (str(row[name] or "") for name in _NAMES)
+    return TokenRow(utterance, speaker, text, tokens, float(row["frame_rate_hz"]))
+
+
+def open_corpus(path: Path) -> Iterator[TokenRow]:
+    """Read a token corpus row by row: a folder with a table or shards, or a table itself."""
+    if path.is_dir():
+        return read_parquet(path / PARQUET) if (path / PARQUET).is_file() else read_shards(path)
+    return read_parquet(path)
 
 
 def write_shards(folder: Path, rows: Iterable[TokenRow], *, per_shard: int = 1000) -> int:
@@ -133,9 +150,9 @@ def _write_shard(path: Path, rows: list[TokenRow], *, first: int) -> None:
 
 def read_shards(folder: Path) -> Iterator[TokenRow]:
     """Read every shard of a folder, in order."""
-    shards = sorted(folder.glob("tokens-*.tar"))
+    shards = sorted(folder.glob(SHARDS))
     if not shards:
-        raise TokenError(f"{folder}: has no shards (tokens-000000.tar, ...)")
+        raise TokenError(f"{folder}: has neither {PARQUET} nor shards (tokens-000000.tar, ...); no token corpus")
     for path in shards:
         try:
             with tarfile.open(path) as tar:
@@ -146,9 +163,14 @@ def read_shards(folder: Path) -> Iterator[TokenRow]:
             names = contents.get(name.removesuffix(SUFFIX) + ".json")
             if names is None:
                 raise TokenError(f"{path}: '{name}' has no .json beside it")
-            said = json.loads(names)
             tokens = decode_file(contents[name], where=f"{path}: {name}")
-            yield TokenRow(said["utterance"], said["speaker"], said["text"], tokens, said["frame_rate_hz"])
+            try:
+                said = json.loads(names)
+                utterance, speaker, text = (str(said[field]) for field in _NAMES)
+                row = TokenRow(utterance, speaker, text, tokens, float(said["frame_rate_hz"]))
+            except (ValueError, KeyError, TypeError) as error:
+                raise TokenError(f"{path}: the .json beside '{name}' names no utterance ({error})") from None
+            yield row
 
 
 def _content(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:

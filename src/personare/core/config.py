@@ -16,6 +16,7 @@ import yaml
 from personare.core.errors import ConfigError, did_you_mean
 
 T = TypeVar("T")
+_DEEPEST, _MOST_VALUES, _LONGEST_NUMBER_BITS = 40, 50_000, 256
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -33,6 +34,11 @@ class _StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+# nothing here is a date: 2024-01-31 is a word, and 2024-13-32 no crash
+_StrictLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 # YAML 1.1 takes 1e-3 for a word, YAML 1.2 and everybody else for a number
 _StrictLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
@@ -42,7 +48,9 @@ _StrictLoader.add_implicit_resolver(
 def parse_yaml(text: str, *, where: str) -> Any:
     """Parse YAML text with the safe loader; any fault is one line."""
     try:
-        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a SafeLoader with one more check
+        found = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a SafeLoader with one more check
+        _refuse_monsters(found)
+        return found
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         raise ConfigError(f"{where}: not YAML at line {line} ({error.problem})") from None
@@ -50,6 +58,29 @@ def parse_yaml(text: str, *, where: str) -> Any:
         raise ConfigError(f"{where}: not YAML ({str(error).splitlines()[0]})") from None
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{where}: nested more than {_DEEPEST} levels deep") from None
+    except (ValueError, OverflowError) as error:  # numbers of thousands of digits, impossible dates
+        raise ConfigError(f"{where}: holds a value that cannot be read ({str(error).splitlines()[0][:80]})") from None
+
+
+def _refuse_monsters(found: Any) -> None:
+    """Refuse what no setting needs and what later steps would stumble over: endless nesting, giants, half letters."""
+    waiting, seen = [(found, 0)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        seen += 1
+        if depth > _DEEPEST or seen > _MOST_VALUES:
+            much = f"nested more than {_DEEPEST} levels deep" if depth > _DEEPEST else "holds too many values"
+            raise ConfigError(much)
+        if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER_BITS:
+            raise ConfigError("holds a number of too many digits")
+        if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise ConfigError("holds half of a letter (a surrogate), which no file can hold")
+        if isinstance(value, Mapping):
+            waiting += [(one, depth + 1) for pair in value.items() for one in pair]
+        elif isinstance(value, list | tuple | set):
+            waiting += [(one, depth + 1) for one in value]
 
 
 def load_yaml(cls: type[T], path: Path) -> T:

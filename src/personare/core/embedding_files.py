@@ -1,5 +1,7 @@
 """Speaker vectors from files: npz, Parquet, and Kaldi archives with their lists.
 
+npy: an array [n, d] that is read from the disk as it is needed (a memory map), with the names in a table of the same
+name beside it (.parquet or .tsv: speaker, and utterance where there are any); without one, row i is speaker i.
 npz: an array ``vectors`` (or ``vector``) [n, d], ``speakers`` (or ``speaker``) [n], and, where there are any, names of
 the utterances, ``ids`` (or ``utterance``) [n]. Parquet: the same as columns. Kaldi: see ``kaldi_vectors``; who speaks
 is in ``utt2spk`` beside the archive or named; without one each id is taken for a speaker.
@@ -8,6 +10,7 @@ is in ``utt2spk`` beside the archive or named; without one each id is taken for 
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +30,11 @@ NAMES = {
     "speakers": ("speakers", "speaker"),
     "ids": ("ids", "id", "utterance", "utterances"),
 }
-KINDS = ".npz, .parquet, .ark or .scp"
+KINDS = ".npz, .npy, .parquet, .ark or .scp"
+
+
+# what numpy and zipfile raise on damaged archives; NotImplementedError is one of RuntimeError
+UNREADABLE = (OSError, ValueError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 def read_embeddings(path: Path, *, utt2spk: Path | None = None) -> Embeddings:
@@ -39,7 +46,7 @@ def read_embeddings(path: Path, *, utt2spk: Path | None = None) -> Embeddings:
     """
     if not path.is_file():
         raise TableError(f"{path}: no such file; vectors are read from {KINDS}")
-    readers = {".npz": _from_npz, ".parquet": _from_parquet}
+    readers = {".npz": _from_npz, ".npy": _from_npy, ".parquet": _from_parquet}
     if path.suffix in readers:
         if utt2spk is not None:
             raise TableError(f"{path}: holds its own speakers; utt2spk is for Kaldi archives (.ark, .scp)")
@@ -74,8 +81,25 @@ def _from_npz(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[key] for name, key in _keys(path, archive.files, "array").items()}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise TableError(f"{path}: cannot be read as npz ({str(error).splitlines()[0]})") from None
+
+
+def _from_npy(path: Path) -> dict[str, Any]:
+    """Map an array from the disk; who each row is stands in a table beside it, else every row is a person."""
+    try:
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except UNREADABLE as error:
+        raise TableError(f"{path}: cannot be read as npy ({str(error).splitlines()[0]})") from None
+    beside = next((p for p in (path.with_suffix(".parquet"), path.with_suffix(".tsv")) if p.is_file()), None)
+    if beside is None:
+        names = [f"{row:09d}" for row in range(len(vectors) if vectors.ndim else 0)]
+        return {"vectors": vectors, "speakers": names}
+    frame = read_frame(beside)
+    keys = {
+        name: key for name, key in _keys(beside, [*frame.columns, "vectors"], "column").items() if name != "vectors"
+    }
+    return {"vectors": vectors, **{name: frame[key].to_list() for name, key in keys.items()}}
 
 
 def _from_parquet(path: Path) -> dict[str, Any]:
@@ -137,7 +161,9 @@ def _embeddings(path: Path, parts: dict[str, Any]) -> Embeddings:
         seen: set[str] = set()
         twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise TableError(f"{path}: ids must not repeat; '{twice}' does")
-    odd = ~np.isfinite(vectors).all(axis=1)
+    odd = np.concatenate(
+        [~np.isfinite(part).all(axis=1) for part in np.array_split(vectors, len(vectors) // 65536 + 1)]
+    )
     if odd.any():
         raise TableError(f"{path}: {odd.sum()} vectors hold NaN or infinite values (first: '{ids[int(odd.argmax())]}')")
     return Embeddings(tuple(ids), tuple(speakers), vectors)

@@ -81,15 +81,29 @@ class MetricCard:
     unit: str = ""
 
 
+LEVEL_OF_PROOF = 0.025
+"""A result counts as better than guessing when guessing reaches it in at most so many cases; likewise worse."""
+
+
 @dataclass(frozen=True)
 class Finding:
-    """One estimate under named conditions (attacker, anonymizer, L, N, ...); ``failed`` counts items left out."""
+    """One estimate under named conditions (attacker, anonymizer, L, N, ...).
+
+    Parameters
+    ----------
+    failed : how many items were left out.
+    chance : what guessing gives here; without, the card's level holds.
+    p_better, p_worse : how likely a guesser does at least as well, and at least as badly, where a test tells: None
+        where there is none, NaN where so few speakers cannot prove anything.
+    """
 
     metric: MetricCard
     estimate: Estimate
     conditions: Mapping[str, str | int | float] = field(default_factory=dict)
     failed: int = 0
     chance: float | None = None
+    p_better: float | None = None
+    p_worse: float | None = None
 
     @property
     def chance_level(self) -> float | None:
@@ -98,15 +112,25 @@ class Finding:
 
     @property
     def differs_from_chance(self) -> bool | None:
-        """Whether the interval excludes the chance level; None where there is no such level."""
+        """Whether a test, or without one the interval, excludes guessing; None where nothing can tell."""
         level = self.chance_level
+        if level is not None and self.p_better is not None and self.p_worse is not None:
+            least = min(self.p_better, self.p_worse)
+            return None if math.isnan(least) else least <= LEVEL_OF_PROOF
         if level is None or math.isnan(self.estimate.low) or math.isnan(self.estimate.high):
             return None
         return not self.estimate.low <= level <= self.estimate.high
 
     @property
     def text(self) -> str:
-        """Value and interval in the metric's unit, e.g. ``12.3 % [9.8, 15.1]``."""
+        """Value and interval in the metric's unit, e.g. ``12.3 % [9.8, 15.1]``; in words where everything failed.
+
+        >>> card = MetricCard("wer", "WER", "lower", (0, 1), None, "", unit="%")
+        >>> print(Finding(card, Estimate(math.nan, math.nan, math.nan, 0), failed=12).text)
+        not measured: all 12 failed
+        """
+        if math.isnan(self.estimate.value) and self.failed:
+            return f"not measured: {'all' if self.estimate.n == 0 else 'with'} {self.failed:,} failed"
         return self.estimate.text(self.metric.unit)
 
     @property
@@ -138,7 +162,13 @@ class Finding:
             **numbers,
             "chance": self.chance_level,
             "differs_from_chance": self.differs_from_chance,
+            "p_better": _known(self.p_better),
+            "p_worse": _known(self.p_worse),
             "failed": self.failed,
             "cite": self.metric.cite,
             "conditions": dict(self.conditions),
         }
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value

@@ -10,12 +10,15 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shlex
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from personare.core.errors import ConfigError, OutputError
+from personare.core.errors import ConfigError
+from personare.core.files import PRIVATE_FOLDER, create, make_folder
 
 KEY_BYTES = 32
 Rng = int | np.random.Generator
@@ -55,30 +58,50 @@ class Key:
 
 
 def load_key(path: Path) -> Key:
-    """Read a key file: 64 hexadecimal digits."""
+    """Read a key file: 64 hexadecimal digits that only their owner can read."""
     try:
+        mode = path.stat().st_mode
         text = path.read_text(encoding="ascii").strip()
-        return Key(bytes.fromhex(text))
+        secret = bytes.fromhex(text)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such key file") from None
     except (UnicodeDecodeError, ValueError):
         raise ConfigError(f"{path}: not a key file (it must hold {2 * KEY_BYTES} hexadecimal digits)") from None
     except OSError as error:
         raise ConfigError(f"{path}: key file cannot be read ({error.strerror})") from None
+    if len(secret) != KEY_BYTES:
+        found = "is empty" if not secret else f"holds {len(secret)} bytes"
+        raise ConfigError(
+            f"{path}: not a key file: it {found}, a key has {KEY_BYTES}; put the right one back, or delete it if "
+            "nothing was made with it yet"
+        )
+    if len(set(secret)) == 1:
+        raise ConfigError(
+            f"{path}: not a key: all its bytes are {secret[0]}, which everybody can guess; make a new one"
+        )
+    refuse_readable(path, mode, what="key file", repair="600")
+    return Key(secret)
+
+
+def refuse_readable(path: Path, mode: int, *, what: str, repair: str) -> None:
+    """Refuse a file or folder that others than its owner can read or change; on Windows modes say nothing."""
+    if os.name == "posix" and mode & 0o077:
+        rule = f"{path}: {what} that others can read or change (mode {stat.S_IMODE(mode):o})"
+        raise ConfigError(f"{rule}; run: chmod {repair} {shlex.quote(str(path))}")
 
 
 def load_or_make_key(path: Path, *, new: Key | None = None) -> tuple[Key, bool]:
-    """Read the key at ``path``, or put ``new`` (a fresh one) there, readable by its owner only; tell which."""
+    """Read the key at ``path``, or put ``new`` (a fresh one) there, readable by its owner only; tell which.
+
+    The key is on the disk, whole, before anything is drawn from it; of two processes that make it, both get the same.
+    """
     if path.exists():
         return load_key(path), False
     key = new or Key.new()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as stream:
-            stream.write(key.secret.hex() + "\n")
-    except OSError as error:
-        raise OutputError(f"{path}: key file cannot be written ({error.strerror})") from None
+    if not path.parent.exists():  # made for the key, so nobody else has to look into it
+        make_folder(path.parent, mode=PRIVATE_FOLDER)
+    if not create(path, f"{key.secret.hex()}\n".encode("ascii")):
+        return load_key(path), False
     return key, True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from personare.core.errors import TableError, did_you_mean
-from personare.core.files import atomic_path
+from personare.core.files import write_bytes
 from personare.core.utterances import Utterance, utterances_in
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ class Table:
 class Corpus(Table):
     """Utterances: an id, who speaks, where the sound is; gender, text, part and more where known.
 
-    ``start_s``/``end_s`` cut an utterance out of a longer file. Other columns are carried along untouched.
+    ``start_s``/``end_s`` cut an utterance out of a longer file; ``person_channel`` is the one channel its speaker is
+    on, where the channels of a file are several people. Other columns are carried along untouched.
     """
 
     required: ClassVar[Mapping[str, pl.DataType]] = {
@@ -93,6 +95,7 @@ class Corpus(Table):
         "start_s": pl.Float64(),
         "end_s": pl.Float64(),
         "part": pl.String(),
+        "person_channel": pl.Int64(),
     }
     key: ClassVar[tuple[str, ...]] = ("utterance",)
     closed: ClassVar[bool] = False
@@ -184,7 +187,8 @@ class Embeddings:
             raise TableError(f"{len(self.ids)} ids and {len(self.speakers)} speakers do not fit vectors {list(shape)}")
         if len(set(self.ids)) != len(self.ids):
             raise TableError("Embeddings: ids must not repeat")
-        if not np.isfinite(self.vectors).all():
+        parts = (self.vectors[start : start + 65_536] for start in range(0, len(self.vectors), 65_536))
+        if not all(np.isfinite(part).all() for part in parts):  # in parts: a gallery of millions is read from the disk
             raise TableError("Embeddings: vectors hold NaN or infinite values")
 
     def rows(self, chosen: Sequence[int] | NDArray[np.intp]) -> Embeddings:
@@ -210,8 +214,10 @@ def read_frame(path: Path) -> pl.DataFrame:
         if path.suffix == ".parquet":
             return pl.read_parquet(path)
         if path.suffix in (".tsv", ".txt"):
-            return pl.read_csv(path, separator="\t", infer_schema=False, quote_char=None)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
+            frame = pl.read_csv(path, separator="\t", infer_schema=False, quote_char=None)
+            first = frame.columns[0] if frame.columns else ""
+            return frame.rename({first: first.lstrip("\ufeff")}) if first.startswith("\ufeff") else frame
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
         raise TableError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
     raise TableError(f"{path}: unknown kind of table '{path.suffix}'; use .parquet or .tsv")
 
@@ -220,8 +226,9 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
     """Write a Parquet or TSV file atomically."""
     if path.suffix not in (".parquet", ".tsv"):
         raise TableError(f"{path}: unknown kind of table '{path.suffix}'; use .parquet or .tsv")
-    with atomic_path(path) as part:
-        if path.suffix == ".parquet":
-            frame.write_parquet(part)
-        else:
-            frame.write_csv(part, separator="\t", quote_style="never")
+    stream = io.BytesIO()  # written by Python, which tells when a disk is full
+    if path.suffix == ".parquet":
+        frame.write_parquet(stream)
+    else:
+        frame.write_csv(stream, separator="\t", quote_style="never")
+    write_bytes(path, stream.getvalue())

@@ -12,7 +12,7 @@ from personare.core.audio import Audio, read_channels, read_mono
 if TYPE_CHECKING:
     import polars as pl
 
-_OPTIONAL = ("start_s", "end_s", "gender", "text", "part")
+_OPTIONAL = ("start_s", "end_s", "gender", "text", "part", "person_channel")
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Utterance:
     utterance, speaker : ids within the corpus.
     audio : the file; ``end_s`` None means to its end.
     gender : f, m or x; ``text``, the words; ``part``, e.g. train or test; each None where unknown.
+    person_channel : the one channel this person speaks on, 1 is the first; None where all channels are one person.
     """
 
     utterance: str
@@ -34,13 +35,16 @@ class Utterance:
     gender: str | None = None
     text: str | None = None
     part: str | None = None
+    person_channel: int | None = None
 
     def read(self) -> Audio:
-        """Read it as one channel, the mean of all; for measuring, not for making files."""
-        return read_mono(self.audio, start_s=self.start_s, stop_s=self.end_s)
+        """Read it as one channel, the person's own or the mean of all; for measuring, not for making files."""
+        return read_mono(self.audio, start_s=self.start_s, stop_s=self.end_s, channel=self.person_channel)
 
     def read_channels(self) -> list[Audio]:
-        """Read it, one Audio per channel."""
+        """Read it, one Audio per channel; the person's own one only where the channels are several people."""
+        if self.person_channel is not None:
+            return [self.read()]
         return read_channels(self.audio, start_s=self.start_s, stop_s=self.end_s)
 
 

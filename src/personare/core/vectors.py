@@ -1,4 +1,4 @@
-"""Arithmetic on speaker vectors, once for the whole package: unit length, cosine, the mean that enrols a speaker.
+"""Arithmetic on speaker vectors, once for the whole package: unit length, cosine, enrolment means, clusters.
 
 unit(x) = x / |x|,   cos(x, y) = unit(x) . unit(y),   enrolment of a speaker = mean over utterances of unit(x)
 
@@ -9,16 +9,20 @@ Sums and lengths are computed in double precision, in blocks, whatever the preci
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from personare.core.errors import ConfigError
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 ROWS_AT_ONCE = 512  # small enough to stay in the processor's cache
+_KMEANS_ROUNDS = 51
 
 
 def unit_rows(vectors: ArrayLike, *, dtype: type[np.floating] = np.float64) -> NDArray[Any]:
@@ -115,3 +119,21 @@ def _blocks(ends: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
 
 def _nonzero(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(lengths > 0, lengths, 1.0)
+
+
+def kmeans_labels(vectors: NDArray[Any], clusters: int, *, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Divide vectors [n, d] into clusters by k-means with k-means++ starting points: the cluster of each [n].
+
+    >>> labels = kmeans_labels(np.array([[0.0], [0.1], [9.0], [9.1]]), 2, rng=np.random.default_rng(0))
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+    from scipy.cluster.vq import kmeans2
+
+    points = np.asarray(vectors, dtype=np.float64)
+    if not 1 <= clusters <= len(points):
+        raise ConfigError(f"{clusters} clusters need as many voices, the pool has {len(points)}")
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # fewer different vectors than clusters: 0 / 0
+        warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its centre, and the labels show it
+        _, labels = kmeans2(points, clusters, iter=_KMEANS_ROUNDS, minit="++", rng=rng)
+    return np.asarray(labels, dtype=np.intp)

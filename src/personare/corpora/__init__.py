@@ -64,16 +64,37 @@ def layout_named(name: str, /, **parameters: Any) -> Layout:
     return cast(Layout, LAYOUTS.make(name, **parameters))
 
 
-def read_corpus(path: Path, *, layout: str | None = None, **parameters: Any) -> Reading:
+def read_corpus(
+    path: Path,
+    *,
+    layout: str | None = None,
+    speaker_from: str | None = None,
+    person_channels: bool = False,
+    **parameters: Any,
+) -> Reading:
     """Read the corpus at ``path``; the layout is detected unless named.
+
+    ``speaker_from`` reads any folder of recordings instead, speakers by a rule (see ``corpora.speaker_from``).
+    ``person_channels`` takes recordings in which each channel is another person; most commands cannot.
 
     Exactly one layout must give evidence. ``folders`` counts only where no other layout does, because nearly every
     layout contains folders with audio inside. None, or several, is an error that says what to do.
     """
     if not path.exists():
         raise CorpusError(f"{path}: no such file or folder")
-    name = layout if layout is not None else detect(path)[0]
-    return layout_named(name, **parameters).read(path)
+    if speaker_from is not None:
+        from personare.corpora.speaker_from import read_speaker_from
+
+        if layout is not None:
+            raise CorpusError("--speaker-from reads any folder of recordings: leave out --layout, or --speaker-from")
+        reading = read_speaker_from(path, speaker_from)
+    else:
+        reading = layout_named(layout if layout is not None else detect(path)[0], **parameters).read(path)
+    if not person_channels:
+        from personare.corpora.gathering import refuse_person_channels
+
+        refuse_person_channels(reading.corpus.frame, str(path))
+    return reading
 
 
 def detect(path: Path) -> tuple[str, str]:
@@ -84,9 +105,12 @@ def detect(path: Path) -> tuple[str, str]:
         raise CorpusError(f"{path}: could be {several}; choose with --layout {' or --layout '.join(seen)}")
     if not seen or set(seen) <= set(LAST):
         _refuse_folder_of_corpora(path)
+    if not seen and _loose_audio(path):
+        rule = "--speaker-from file, channel, or a pattern such as {speaker}_{rest}"
+        raise CorpusError(f"{path}: no known layout, audio files lie in it directly; say who speaks: {rule}")
     if not seen:
         looked_for = "; ".join(f"{name}: {layout_named(name).looks_for}" for name in LAYOUTS.names())
-        raise CorpusError(f"{path}: no known layout{_loose_audio(path)}; looked for {looked_for}")
+        raise CorpusError(f"{path}: no known layout; looked for {looked_for}")
     return next(iter(seen.items()))
 
 
@@ -102,11 +126,15 @@ def _refuse_folder_of_corpora(path: Path) -> None:
             raise CorpusError(f"{path}: is no corpus itself, but {inner}; name that folder, or use --layout folders")
 
 
-def _loose_audio(path: Path) -> str:
-    from personare.core.audio import AUDIO_SUFFIXES
+def _loose_audio(path: Path) -> bool:
+    """Whether audio lies in a folder directly, in no order."""
+    from personare.core.audio import AUDIO_SUFFIXES, MEDIA_SUFFIXES
 
-    loose = path.is_dir() and any(p.suffix.lower() in AUDIO_SUFFIXES for p in path.iterdir())
-    return " (audio files lie in it directly: put those of each speaker into a folder of its own)" if loose else ""
+    kinds = AUDIO_SUFFIXES | MEDIA_SUFFIXES
+    try:
+        return path.is_dir() and any(p.suffix.lower() in kinds for p in path.iterdir())
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def writer_named(name: str) -> Writer:
@@ -117,11 +145,19 @@ def writer_named(name: str) -> Writer:
     return cast(Writer, getattr(importlib.import_module(module), function))
 
 
+def _evidence(name: str, path: Path) -> str | None:
+    """Ask one layout; a folder that may not be looked into gives none."""
+    try:
+        return layout_named(name).detects(path)
+    except PermissionError:
+        return None
+
+
 def evidence_of(path: Path) -> dict[str, str]:
     """Ask every layout for its evidence; the last ones only when the others have none."""
     first = [name for name in LAYOUTS.names() if name not in LAST]
     for names in (first, LAST):
-        answers = {name: layout_named(name).detects(path) for name in names}
+        answers = {name: _evidence(name, path) for name in names}
         seen = {name: why for name, why in answers.items() if why is not None}
         if seen:
             return seen

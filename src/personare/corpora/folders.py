@@ -12,13 +12,13 @@ from pathlib import Path
 
 import polars as pl
 
-from personare.core.audio import AUDIO_SUFFIXES
+from personare.core.audio import readable_suffixes
 from personare.core.errors import CorpusError
 from personare.corpora.gathering import Reading, gather, idle_speakers
 from personare.corpora.listing import read_texts
 from personare.corpora.manifest import speakers_beside
 from personare.corpora.problems import Problem, found
-from personare.corpora.walking import Tree, folders_in, is_folder, stem_of, suffix_of, walk
+from personare.corpora.walking import Tree, folders_in, is_folder, nested_speakers, stem_of, suffix_of, walk
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class FolderPerSpeaker:
         problems += [
             *tree.problems,
             *found("orphan-audio", place, (a for a in audio if "/" not in a)),
+            *nested_speakers(place, audio),
             *idle_speakers((f for f in tree.folders if "/" not in f), frame, place=place),
         ]
         listed = speakers_beside(tree.root)
@@ -87,8 +88,9 @@ def first_audio(folder: Path, *, deepest: int = 4) -> str | None:
             seen = sorted((e.name, is_folder(e)) for e in entries if not e.name.startswith("."))
     except OSError:
         return None
+    readable = readable_suffixes()
     for name, inner in seen:
-        if not inner and suffix_of(name) in AUDIO_SUFFIXES:
+        if not inner and suffix_of(name) in readable:
             return name
     for name, inner in seen:
         below = first_audio(folder / name, deepest=deepest - 1) if inner and deepest else None

@@ -61,6 +61,15 @@ def gather(
     return Reading(Corpus(frame), layout, evidence, tuple(faults), trials, tuple(remarks))
 
 
+def refuse_person_channels(frame: pl.DataFrame, place: str) -> None:
+    """Refuse recordings in which each channel is another person, where one file must be one person."""
+    if "person_channel" in frame.columns:
+        raise CorpusError(
+            f"{place}: each channel of a file is another person, and this command listens to one person per file; "
+            "write each channel into a file of its own first"
+        )
+
+
 def orphans(tree: Tree, entries: Iterable[str], *, place: str) -> list[Problem]:
     """Find the audio files of a tree that no entry names (``entries`` are full paths)."""
     known = set(entries)
@@ -115,15 +124,16 @@ def _present(frame: pl.DataFrame, place: str) -> Checked:
 def _segments(frame: pl.DataFrame, place: str) -> Checked:
     """Leave out impossible segments, report overlapping ones and files listed twice."""
     if "start_s" not in frame.columns:
-        return frame, _twice(frame, ["audio"], place)
+        return frame, _twice(frame, [c for c in ("audio", "person_channel") if c in frame.columns], place)
     start, end = frame["start_s"].fill_null(0.0), frame["end_s"].fill_null(float("inf"))
     frame, problems = _left_out(frame, ~((start >= 0) & (end > start)), "bad-segment", place)
     order = frame.with_columns(pl.col("start_s").fill_null(0.0), pl.col("end_s").fill_null(float("inf")))
-    order = order.sort("audio", "start_s", "end_s", maintain_order=True)
-    reached = pl.col("end_s").shift(1).cum_max().over("audio")
+    track = [c for c in ("audio", "person_channel") if c in frame.columns]
+    order = order.sort(*track, "start_s", "end_s", maintain_order=True)
+    reached = pl.col("end_s").shift(1).cum_max().over(track)
     inside = order.filter((reached > pl.col("start_s")).fill_null(False))
     problems += found("overlapping-segment", place, inside["utterance"])
-    return frame, problems + _twice(order, ["audio", "start_s", "end_s"], place)
+    return frame, problems + _twice(order, [*track, "start_s", "end_s"], place)
 
 
 def _twice(frame: pl.DataFrame, columns: Sequence[str], place: str) -> list[Problem]:

@@ -9,9 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from personare.core.errors import CorpusError
-from personare.core.files import write_text
+from personare.core.files import refuse_full, write_text
 from personare.core.tables import Corpus, Trials
-from personare.corpora.targets import refuse_full
 
 BLANK = re.compile(r"\s")
 

@@ -1,8 +1,9 @@
 """One table of utterances (manifest.parquet or manifest.tsv): personare's own layout.
 
 Columns: utterance, speaker, audio (relative to the table's folder, or absolute); where known gender, text, start_s,
-end_s, part, duration_s (or ``seconds``, which is renamed); any other column is carried along. A ``speakers.tsv`` beside
-it (speaker, gender) lists who should be there; a ``trials.parquet`` (enroll, test, target) holds trials.
+end_s, part, person_channel (the one channel the person is on, 1 is the first), duration_s (or ``seconds``, which is
+renamed); any other column is carried along. A ``speakers.tsv`` beside it (speaker, gender) lists who should be there; a
+``trials.parquet`` (enroll, test, target) holds trials.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from pathlib import Path
 import polars as pl
 
 from personare.core.errors import CorpusError, TableError
+from personare.core.files import refuse_full
 from personare.core.tables import Corpus, Trials, read_frame
 from personare.corpora.gathering import Reading, gather, idle_speakers, orphans
 from personare.corpora.listing import full_path
 from personare.corpora.problems import Problem, plain
-from personare.corpora.targets import refuse_full
 from personare.corpora.trial_lists import checked_trials
 from personare.corpora.walking import walk
 
 NAMES = ("manifest.parquet", "manifest.tsv")
 TRIALS = "trials.parquet"
-NUMBERS = ("start_s", "end_s", "duration_s")
+NUMBERS = {"start_s": pl.Float64, "end_s": pl.Float64, "duration_s": pl.Float64, "person_channel": pl.Int64}
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Manifest:
         table = _table_at(path)
         if table is None:
             return None
-        columns = _columns_of(table)
+        columns = _columns_of(table) or _refuse_damaged(table)
         has_all = set(Corpus.required) <= set(columns)
         return f"{table.name} with the columns {', '.join(columns)}" if has_all else None
 
@@ -110,6 +111,10 @@ def _rows(table: Path) -> pl.DataFrame:
         if column not in frame.columns:
             has = plain(", ".join(frame.columns))
             raise CorpusError(f"{table}: a manifest needs the column '{column}'; it has {has}")
+    for column in {*Corpus.required, *Corpus.optional, *NUMBERS} & set(frame.columns):
+        kind = frame[column].dtype
+        if kind.is_nested() or kind in (pl.Binary, pl.Object):
+            raise CorpusError(f"{table}: the column '{column}' must hold text or numbers, not {kind}")
     folder = table.parent.resolve()
     places = [full_path(folder, a) if a else None for a in frame["audio"].cast(pl.String)]
     return _typed(frame, table).with_columns(pl.Series("audio", places, dtype=pl.String))
@@ -119,10 +124,21 @@ def _columns_of(table: Path) -> list[str]:
     try:
         if table.suffix == ".parquet":
             return list(pl.read_parquet_schema(table))
-        with table.open(encoding="utf-8") as lines:
+        with table.open(encoding="utf-8-sig") as lines:
             return lines.readline().rstrip("\r\n").split("\t")
-    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError):
+    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return []
+
+
+def _refuse_damaged(table: Path) -> list[str]:
+    """Say that a file that is called a manifest cannot be read, instead of that nothing is known here."""
+    if table.name not in NAMES:
+        return []
+    try:
+        empty = not table.stat().st_size
+    except OSError as error:
+        raise CorpusError(f"{table}: cannot be read ({error.strerror})") from None
+    raise CorpusError(f"{table}: damaged ({'it is empty' if empty else 'it cannot be read as a table'})")
 
 
 def _typed(frame: pl.DataFrame, table: Path) -> pl.DataFrame:
@@ -133,6 +149,7 @@ def _typed(frame: pl.DataFrame, table: Path) -> pl.DataFrame:
         absent = [c for c in ("start_s", "end_s") if c not in frame.columns]
         frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(c) for c in absent)
     try:
-        return frame.with_columns(pl.col(c).cast(pl.Float64) for c in NUMBERS if c in frame.columns)
+        return frame.with_columns(pl.col(c).cast(kind) for c, kind in NUMBERS.items() if c in frame.columns)
     except pl.exceptions.PolarsError as error:
-        raise TableError(f"{table}: times must be numbers ({str(error).splitlines()[0]})") from None
+        why = str(error).splitlines()[0]
+        raise TableError(f"{table}: times and channels must be numbers ({why})") from None

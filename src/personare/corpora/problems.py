@@ -49,9 +49,29 @@ KINDS: dict[str, tuple[str, str, str]] = {
     ),
     "duplicate-trial": ("trial occurs more than once", "trials occur more than once", "only the first of each is kept"),
     "unsupported-format": (
-        "file is of a kind libsndfile cannot read",
-        "files are of a kind libsndfile cannot read",
-        "not read; convert to wav or flac",
+        "file needs the extra 'media'",
+        "files need the extra 'media'",
+        "not read; install it with: pip install 'personare[media]'",
+    ),
+    "no-speaker-in-name": (
+        "file name does not fit the rule of --speaker-from",
+        "file names do not fit the rule of --speaker-from",
+        "not read",
+    ),
+    "channel-count": (
+        "file has another number of channels than --speaker-from names people",
+        "files have another number of channels than --speaker-from names people",
+        "not read",
+    ),
+    "nested-speaker": (
+        "speaker's folder holds further folders",
+        "speakers' folders hold further folders",
+        "read as one person each; if they are several, --speaker-from says who speaks",
+    ),
+    "most-of-the-speech": (
+        "speaker has more than 100 times as much speech as the median speaker",
+        "speakers have more than 100 times as much speech as the median speaker",
+        "read as one person each; if they are several, --speaker-from says who speaks",
     ),
     "repeated-link": (
         "link leads to a folder that is read already",

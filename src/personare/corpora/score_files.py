@@ -14,7 +14,6 @@ without names gives scores only.
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from personare.core.embedding_files import UNREADABLE
 from personare.core.errors import TableError
 from personare.core.tables import read_frame
 
@@ -118,7 +118,7 @@ def _from_arrays(path: Path) -> pl.DataFrame:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+    except UNREADABLE:
         raise TableError(f"{path}: not a NumPy .npz file of plain arrays") from None
     for name, array in arrays.items():
         if array.ndim != 1:

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from personare.core.audio import AUDIO_SUFFIXES
+from personare.core.audio import MEDIA_SUFFIXES, readable_suffixes
 from personare.corpora.problems import Problem, found
-
-FOREIGN_SUFFIXES = frozenset({".m4a", ".aac", ".wma", ".amr", ".3gp", ".webm", ".mp4", ".sph", ".spx"})
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,9 @@ class Tree:
     problems: tuple[Problem, ...]
 
     def audio(self) -> list[str]:
-        """List the files whose suffix names a kind of audio we read."""
-        return [f for f in self.files if suffix_of(f) in AUDIO_SUFFIXES]
+        """List the files whose suffix names a kind of audio that can be read here."""
+        readable = readable_suffixes()
+        return [f for f in self.files if suffix_of(f) in readable]
 
     def with_suffix(self, suffix: str) -> list[str]:
         """List the files that end so."""
@@ -75,13 +74,20 @@ def walk(root: Path) -> Tree:
                 _walk_real(place, start, (files, folders, later, closed), seen)
         links = later
     good = _unicode_only(files)
+    foreign = MEDIA_SUFFIXES - readable_suffixes()
     problems = [
         *found("closed-folder", place, sorted(closed)),
         *found("repeated-link", place, sorted(repeated)),
         *found("odd-name", place, [ascii(f)[1:-1] for f in sorted(set(files) - set(good))]),
-        *found("unsupported-format", place, sorted(f for f in good if suffix_of(f) in FOREIGN_SUFFIXES)),
+        *found("unsupported-format", place, sorted(f for f in good if suffix_of(f) in foreign)),
     ]
     return Tree(root, tuple(sorted(good)), tuple(sorted(_unicode_only(folders))), tuple(problems))
+
+
+def nested_speakers(place: str, audio: Iterable[str]) -> list[Problem]:
+    """Name the first folders that hold recordings in folders of their own: perhaps not one person each."""
+    nested = {name.partition("/")[0] for name in audio if name.count("/") > 1}
+    return found("nested-speaker", place, sorted(nested))
 
 
 def _walk_real(

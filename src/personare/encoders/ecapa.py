@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from personare.core import weights
-from personare.core.errors import ConfigError
 from personare.encoders import ecapa_graph, graphs, mels
 from personare.encoders.segments import by_length, mean_of_segments, segments_of
 
@@ -21,39 +20,28 @@ if TYPE_CHECKING:
 
 NAME = "ecapa"
 VERSION = 2  # raise it whenever the vectors change: features, graph or the cutting of long recordings
+GRAPH_SHA256 = "c7a8f40a3adaaf6b49da7abce81a1eecc249400da1e74e20892d13221e4b956e"  # of what the pinned weights give
 MAX_SEGMENT_S = 30.0
 MIN_SAMPLES = 5 * mels.HOP  # reflect padding of the widest layer needs 5 frames
 
 
 @dataclass(frozen=True)
-class Ecapa:
+class Ecapa(graphs.PublishedEmbedder):
     """ECAPA-TDNN of desplanques2020ecapa with the weights spkrec-ecapa-voxceleb.
 
     Vectors are not length-normalised, as published. Any sample rate is resampled to 16 kHz.
     Deviations: recordings above 30 s are cut into equal pieces of at most 30 s, and the mean of their vectors, weighted
     by length, is given (memory stays bounded); below 50 ms they are padded with silence.
-
-    Parameters
-    ----------
-    threads : processor threads of one call; more processes are faster than more threads.
     """
 
     paper: ClassVar[str] = "Desplanques et al., ECAPA-TDNN, 2020"
 
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise ConfigError(f"threads must be at least 1, not {self.threads}")
-
-    @property
-    def fingerprint(self) -> str:
-        """The exact model, for caches."""
-        return graphs.fingerprint_of(NAME, VERSION)
+    MODEL: ClassVar[str] = NAME
+    VERSION: ClassVar[int] = VERSION
 
     def __call__(self, batch: Sequence[Audio]) -> NDArray[np.float32]:
         """Embed a batch: float32 [len(batch), 192]; a vector does not depend on what else is in the batch."""
-        session = graphs.session(NAME, VERSION, ecapa_graph.build, self.threads, weights.home())
+        session = graphs.session(NAME, VERSION, ecapa_graph.build, self.threads, weights.home(), GRAPH_SHA256)
         return embed_segments(session, batch, dimensions=ecapa_graph.N_DIMENSIONS)
 
 

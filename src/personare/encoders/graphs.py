@@ -7,12 +7,13 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from personare.core import weights
 from personare.core.checkpoint import load_tensors
+from personare.core.errors import ConfigError
 from personare.core.files import write_bytes
 from personare.core.onnx_format import OnnxNetwork, OnnxNode, OnnxValue, encode_model, make_node, make_tensor
 from personare.core.sessions import Session, open_session
@@ -74,6 +75,30 @@ class OnnxGraph:
         return encode_model(network, opsets={"": OPSET}, ir_version=IR_VERSION, metadata=metadata)
 
 
+@dataclass(frozen=True)
+class PublishedEmbedder:
+    """What embedders with published weights have in common: the model's name, the version of our reading, threads.
+
+    Parameters
+    ----------
+    threads : processor threads of one call; more processes are faster than more threads.
+    """
+
+    MODEL: ClassVar[str]
+    VERSION: ClassVar[int]
+
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise ConfigError(f"threads must be at least 1, not {self.threads}")
+
+    @property
+    def fingerprint(self) -> str:
+        """The exact model, for caches."""
+        return fingerprint_of(self.MODEL, self.VERSION)
+
+
 def fingerprint_of(name: str, version: int) -> str:
     """Name the exact model: its weights' SHA-256 and the version of what is computed from them.
 
@@ -86,26 +111,30 @@ def fingerprint_of(name: str, version: int) -> str:
 
 @functools.lru_cache(maxsize=8)
 def session(
-    name: str, version: int, build: Callable[[dict[str, NDArray[Any]]], bytes], threads: int, cache: Path
+    name: str, version: int, build: Callable[[dict[str, NDArray[Any]]], bytes], threads: int, cache: Path, sha256: str
 ) -> Session:
     """Open the network of a carrier's weights; the graph is written on first use.
 
-    ``cache`` is the cache folder (``weights.home()``), an argument so that a changed folder is never served stale.
+    Parameters
+    ----------
+    cache : the cache folder (``weights.home()``), an argument so that a changed folder is never served stale.
+    sha256 : the digest that the graph of the pinned weights has: a kept one is run only if it is exactly that, whoever
+        wrote it. Where this machine's arithmetic builds another one, it is built anew each time.
     """
-    place = cache / "graphs" / f"{fingerprint_of(name, version)}.graph"
-    encoded = _kept(place)
+    place = cache / "graphs" / f"{fingerprint_of(name, version)}.onnx"
+    encoded = _kept(place, sha256)
     if encoded is None:
         (checkpoint,) = weights.files_of(name).values()
         encoded = build(load_tensors(checkpoint))
-        write_bytes(place, hashlib.sha256(encoded).digest() + encoded)
+        if hashlib.sha256(encoded).hexdigest() == sha256:
+            write_bytes(place, encoded, durable=False)  # checked when read, built again at worst
     return open_session(encoded, threads=threads, where=str(place))
 
 
-def _kept(place: Path) -> bytes | None:
-    """Read a kept graph; one that does not fit the checksum before it is made anew from the checked weights."""
+def _kept(place: Path, sha256: str) -> bytes | None:
+    """Read a kept graph; one that is not the graph of the pinned weights is made anew from the checked weights."""
     try:
-        content = place.read_bytes()
+        encoded = place.read_bytes()
     except OSError:
         return None
-    encoded = content[32:]
-    return encoded if content[:32] == hashlib.sha256(encoded).digest() else None
+    return encoded if hashlib.sha256(encoded).hexdigest() == sha256 else None

@@ -1,7 +1,8 @@
 """Prosody of an utterance: F0 by the neural tracker SwiftF0, voicing and energy, every 6 ms; and F0 moved to another.
 
 F0 is moved in octaves: its median and its range (half the distance of the 16th and 84th percentile) become those of the
-pseudo-speaker, the contour stays.
+pseudo-speaker, the contour stays. Prosody that a network predicts from content has its F0 as the distance from the
+median in units of the range, and no level below a common floor.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _FLOOR_DB, _SCALE_DB = -60.0, 20.0
 _WINDOW = 4 * FINE
 _RANGE_FACTORS = (0.6, 1.6)  # how much wider or narrower the F0 range may become
 _FEWEST_VOICED = 5
+_PREDICTED_FLOOR_DB = -50.0
+_PREDICTED_REACH = 3.5  # ranges that predicted F0 may lie above or below its median
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,22 @@ class ProsodyTrack:
     f0_hz: Floats
     voiced: NDArray[np.bool_]
     energy_db: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedProsody:
+    """Prosody predicted from content: F0 as ``contour`` (ranges from the median), voicing and energy; [fine frames]."""
+
+    contour: Floats
+    voiced: NDArray[np.bool_]
+    energy_db: Floats
+
+    def f0_hz(self, spoken: F0Statistics) -> Floats:
+        """Give the contour the median and the range of a speaker."""
+        reach = np.clip(self.contour, -_PREDICTED_REACH, _PREDICTED_REACH)
+        octaves = spoken.median_log2_hz + reach * spoken.range_octaves
+        f0_hz: Floats = np.clip(np.exp2(octaves), *_SPOKEN_HZ).astype(np.float32)
+        return f0_hz
 
 
 @dataclass(frozen=True)
@@ -91,11 +110,30 @@ def features(track: ProsodyTrack, count: int) -> Floats:
         [
             np.log2(track.f0_hz / np.float32(_CENTRE_HZ)),
             track.voiced.astype(np.float32),
-            np.maximum(track.energy_db, np.float32(_FLOOR_DB)) / np.float32(_SCALE_DB) + 1,
+            scale_energy(track.energy_db, floor_db=_FLOOR_DB),
         ],
         axis=1,
     ).astype(np.float32)
     return rows[: count * PAIR].reshape(count, PROSODY)
+
+
+def scale_energy(energy_db: Floats, *, floor_db: float = _PREDICTED_FLOOR_DB) -> Floats:
+    """Levels as networks take and give them, those under the floor raised to it."""
+    scaled = np.maximum(energy_db, np.float32(floor_db)) / np.float32(_SCALE_DB) + 1
+    return scaled.astype(np.float32)
+
+
+def normalize_f0(f0_hz: Floats, spoken: F0Statistics) -> Floats:
+    """Give F0 as the distance from a speaker's median, in units of the speaker's range."""
+    contour = (np.log2(f0_hz) - spoken.median_log2_hz) / spoken.range_octaves
+    return np.clip(contour, -_PREDICTED_REACH, _PREDICTED_REACH).astype(np.float32)
+
+
+def read_prediction(values: Floats) -> PredictedProsody:
+    """Read what a prosody network gives [frames, 6]: normalized F0, a logit of voicing, scaled energy, in pairs."""
+    contour, logit, energy = values.reshape(-1, PROSODY // PAIR).T
+    energy_db = np.clip((energy - 1) * _SCALE_DB, _PREDICTED_FLOOR_DB, None)
+    return PredictedProsody(contour.astype(np.float32), logit > 0, energy_db.astype(np.float32))
 
 
 def f0_statistics(f0_hz: Floats) -> F0Statistics | None:

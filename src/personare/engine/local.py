@@ -165,6 +165,8 @@ def _in_worker(known: Mapping[tuple[str, str], type]) -> None:
     """
     register_all(known)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):  # a terminal that is closed tells every process
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

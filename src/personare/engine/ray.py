@@ -1,14 +1,16 @@
 """Work on a Ray cluster: the same promise as the pool, on as many machines as the cluster has (extra ``ray``).
 
-A thin adapter: every item is one task of one CPU with one thread, a bounded number of them is in flight, a failure is a
-Result. Where no cluster is running (``RAY_ADDRESS``), a local one is started with the first work and ends with this
-process. All machines must see the same files under the same paths.
+A thin adapter: tasks are small batches of items for one CPU with one thread; a worker process loads a model once and
+keeps it for the next batch. A bounded number of batches is in flight, a failure is a Result, and what a lost worker or
+machine had in hand is done again elsewhere. Where no cluster is running (``address``, ``RAY_ADDRESS``), a local one is
+started with the first work and ends with this process. All machines must see the same files under the same paths.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,17 +20,21 @@ from personare.engine.local import IN_FLIGHT_PER_WORKER, THREAD_VARIABLES, _atte
 from personare.engine.result import Item, Result, Value, line_of
 
 STARTS = 3
+RETRIES = 5  # how often a batch is done again that was lost with its worker or machine
+BATCH = 8
 
 
 @dataclass(frozen=True)
 class Ray:
-    """``jobs`` items at a time on a Ray cluster."""
+    """``jobs`` batches of ``batch`` items at a time on a Ray cluster."""
 
     jobs: int
+    address: str | None = None
+    batch: int = BATCH
 
     def __post_init__(self) -> None:
-        if self.jobs < 1:
-            raise ConfigError(f"jobs must be at least 1, not {self.jobs}")
+        if self.jobs < 1 or self.batch < 1:
+            raise ConfigError(f"jobs and batch must be at least 1, not {self.jobs} and {self.batch}")
         _library()
 
     def map(
@@ -36,10 +42,11 @@ class Ray:
     ) -> Iterator[Result[Item, Value]]:
         """Yield one Result per item; ``work`` and the items must be picklable."""
         ray = _library()
-        _join(ray, self.jobs)
-        task = ray.remote(num_cpus=1, max_retries=1)(_attempt)
+        _join(ray, self.jobs, self.address)
+        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_batch)
         sent = ray.put(_Sent(work, registrations()))
-        yield from _stream(ray, task, sent, items, ordered=ordered, limit=IN_FLIGHT_PER_WORKER * self.jobs)
+        limit = IN_FLIGHT_PER_WORKER * self.jobs
+        yield from _stream(ray, task, sent, items, ordered=ordered, limit=limit, batch=self.batch)
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,13 @@ class _Sent:
     known: Mapping[tuple[str, str], type]
 
     def __call__(self, item: Any) -> Any:
-        register_all(self.known)
         return self.work(item)
+
+
+def _batch(sent: _Sent, numbered: Sequence[tuple[int, Any]]) -> list[Result[Any, Any]]:
+    """Do some items, in a worker."""
+    register_all(sent.known)
+    return [_attempt(sent, index, item) for index, item in numbered]
 
 
 def _library() -> Any:
@@ -62,9 +74,9 @@ def _library() -> Any:
     return ray
 
 
-def _join(ray: Any, jobs: int) -> None:
+def _join(ray: Any, jobs: int, address: str | None) -> None:
     """Join the cluster that runs, else start a local one of ``jobs`` workers; a busy machine gets a second chance."""
-    there = bool(os.environ.get("RAY_ADDRESS"))
+    there = address or os.environ.get("RAY_ADDRESS")
     variables = {"env_vars": dict.fromkeys(THREAD_VARIABLES, "1")}
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "runtime_env": variables}
     reason = ""
@@ -72,37 +84,41 @@ def _join(ray: Any, jobs: int) -> None:
         if ray.is_initialized():
             return
         try:
-            ray.init(**quiet) if there else ray.init(num_cpus=jobs, include_dashboard=False, **quiet)
+            if there:
+                ray.init(address=there, **quiet)
+            else:
+                ray.init(num_cpus=jobs, include_dashboard=False, **quiet)
         except Exception as error:  # Ray raises plain exceptions of many kinds
             reason = line_of(error)[:200]
             ray.shutdown()
     if not ray.is_initialized():
-        where = "the cluster at RAY_ADDRESS" if there else "a local Ray cluster"
+        where = f"the cluster at {there}" if there else "a local Ray cluster"
         raise ConfigError(f"{where} could not be joined ({reason}); try again, or use --engine local")
 
 
 def _stream(
-    ray: Any, task: Any, work: Any, items: Iterable[Item], *, ordered: bool, limit: int
+    ray: Any, task: Any, work: Any, items: Iterable[Item], *, ordered: bool, limit: int, batch: int
 ) -> Iterator[Result[Item, Value]]:
-    """Keep at most ``limit`` tasks submitted; yield results as asked."""
-    running: dict[Any, tuple[int, Item]] = {}
+    """Keep at most ``limit`` batches submitted; yield results as asked."""
+    running: dict[Any, list[tuple[int, Item]]] = {}
     pending = enumerate(items)
-    while True:
-        for index, item in pending:
-            running[task.remote(work, index, item)] = (index, item)
-            if len(running) >= limit:
-                break
-        if not running:
-            return
-        done = [next(iter(running))] if ordered else ray.wait(list(running), num_returns=1)[0]
-        for reference in done:
-            index, item = running.pop(reference)
-            yield _outcome(ray, reference, index, item)
-
-
-def _outcome(ray: Any, reference: Any, index: int, item: Item) -> Result[Item, Value]:
     try:
-        found: Result[Item, Value] = ray.get(reference)
-    except Exception as error:  # a worker that died, or a result that cannot be pickled
-        return Result(index, item, None, line_of(error)[:500])
+        while True:
+            while len(running) < limit and (numbered := list(itertools.islice(pending, batch))):
+                running[task.remote(work, numbered)] = numbered
+            if not running:
+                return
+            done = [next(iter(running))] if ordered else ray.wait(list(running), num_returns=1)[0]
+            for reference in done:
+                yield from _outcomes(ray, reference, running.pop(reference))
+    finally:
+        for reference in running:  # whoever stops reading leaves no work behind
+            ray.cancel(reference, force=True)
+
+
+def _outcomes(ray: Any, reference: Any, numbered: Sequence[tuple[int, Item]]) -> list[Result[Item, Value]]:
+    try:
+        found: list[Result[Item, Value]] = ray.get(reference)
+    except Exception as error:  # lost more often than it is tried again, or a result that cannot be pickled
+        return [Result(index, item, None, line_of(error)[:500]) for index, item in numbered]
     return found

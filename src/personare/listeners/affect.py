@@ -39,7 +39,6 @@ from personare.core.observations import (
 )
 from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
-from personare.core.seeding import rng_for
 from personare.core.sessions import open_session
 from personare.core.weights import file_sha256
 from personare.listeners.linear import Line, fit_classes, fit_values
@@ -164,8 +163,7 @@ class Affect(Listener):
             before, after = ([row.sides[side].values[name] for row in rows] for side in SIDES)
             estimate, failed = no_estimate(), context.total
             try:
-                rng = rng_for(context.key, "affect", name)
-                estimate = ccc_estimate(before, after, speakers=speakers, rng=rng)
+                estimate = ccc_estimate(before, after, speakers=speakers)
                 failed -= len(rows)
             except MetricError as error:  # one utterance, or the same value each time
                 notes.append(f"{name}: {error}")
@@ -186,8 +184,7 @@ class Affect(Listener):
             estimate = no_estimate()
             if rows:
                 predicted = [self._likeliest(row, side) for row in rows]
-                rng = rng_for(context.key, "affect", "uar", side)
-                estimate = uar_estimate(truth, predicted, speakers=speakers, rng=rng)
+                estimate = uar_estimate(truth, predicted, speakers=speakers)
             chance = uar_chance(truth) if rows else None
             yield Finding(card("uar"), estimate, conditions, failed=context.total - len(rows), chance=chance)
 

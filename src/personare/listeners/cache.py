@@ -51,7 +51,7 @@ def _place(fingerprint: str, stimulus: Stimulus, folder: Path | None) -> Path:
             digest.update(f"|{sound.rate_hz} {len(sound.samples)}|".encode())
             digest.update(sound.samples.tobytes())
     name = digest.hexdigest()
-    return _root(folder) / name[:2] / f"{name[2:]}.json"
+    return root(folder) / name[:2] / f"{name[2:]}.json"
 
 
 def _recalled(place: Path, fingerprint: str) -> Observation | None:
@@ -64,21 +64,23 @@ def _recalled(place: Path, fingerprint: str) -> Observation | None:
 
 
 def _keep(place: Path, fingerprint: str, observation: Observation, folder: Path | None) -> None:
-    _root(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+    root(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
     row = observation.as_row()
-    write_text(place, json.dumps({"by": fingerprint, "observation": row, "sum": _sum(row)}))
+    entry = json.dumps({"by": fingerprint, "observation": row, "sum": _sum(row)})
+    write_text(place, entry, durable=False)  # checked when read, observed again at worst
 
 
 def forget(*, folder: Path | None = None) -> int:
     """Remove everything remembered; give the number of entries."""
-    root = _root(folder)
-    count = sum(1 for _ in root.glob("*/*.json"))
-    if root.is_dir():
-        shutil.rmtree(root)
+    place = root(folder)
+    count = sum(1 for _ in place.glob("*/*.json"))
+    if place.is_dir():
+        shutil.rmtree(place)
     return count
 
 
-def _root(folder: Path | None) -> Path:
+def root(folder: Path | None) -> Path:
+    """Where they are kept: the user's cache folder if None."""
     return (weights.home() if folder is None else folder) / FOLDER
 
 

@@ -53,7 +53,7 @@ class Ctc(Recognizer):
     gives: ClassVar[tuple[str, ...]] = ("cer",)
     argument: ClassVar[str | None] = "folder"
     trainable: ClassVar[bool] = True
-    requires = Requirements("the listener 'ctc'", {"jiwer": "asr"})
+    requires = Requirements("the listener 'ctc'", {"torch": "neural"})
 
     folder: Path
     window_s: float = 20.0

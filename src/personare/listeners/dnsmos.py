@@ -1,8 +1,8 @@
 """DNSMOS P.835: what a listener would say of the speech, the background and the whole, with no original at hand.
 
 A small network that takes 9.01 s of sound, moved on second by second; shorter sound is repeated.     [reddy2022dnsmos]
-Scores from 1 to 5. The network files come with the package speechmos (extra ``quality``) and run by onnxruntime alone:
-the package's own code, which needs librosa, is not imported.
+Scores from 1 to 5. The network is fetched once (``personare models fetch dnsmos``, out of the package speechmos, whose
+own code needs librosa and is not used) and run by onnxruntime.
 """
 
 from __future__ import annotations
@@ -10,23 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
-from personare.core.errors import AudioError, MissingExtraError
+from personare.core.errors import AudioError
 from personare.core.observations import SIDES, Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
 from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
 from personare.core.sessions import open_session
+from personare.core.weights import files_of
 from personare.listeners.means import MeanOf, mean_findings
 from personare.listeners.windows import is_silent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MODEL = "dnsmos"
 RATE_HZ = 16_000
 PIECE_S = 9.01
 SHORTEST_S = 0.1
@@ -60,7 +61,7 @@ class Dnsmos(Listener):
 
     paper: ClassVar[str] = "Reddy et al., DNSMOS P.835, 2022"
     gives: ClassVar[tuple[str, ...]] = tuple(SCORES)
-    requires = Requirements("the listener 'dnsmos'", {"speechmos": "quality"})
+    requires = Requirements("the listener 'dnsmos'", models=(MODEL,))
 
     threads: int = 1
 
@@ -108,10 +109,4 @@ def _pieces(samples: NDArray[np.float32]) -> list[NDArray[np.float32]]:
 
 @lru_cache(maxsize=2)
 def _network(threads: int) -> Any:
-    import importlib.util
-
-    place = importlib.util.find_spec("speechmos")
-    if place is None or not place.submodule_search_locations:
-        raise MissingExtraError("quality", "the listener 'dnsmos'")
-    model = Path(place.submodule_search_locations[0]) / "dnsmos_models" / "sig_bak_ovr.onnx"
-    return open_session(model, threads=threads)
+    return open_session(files_of(MODEL)["sig_bak_ovr.onnx"], threads=threads)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from personare.core.findings import Estimate, Finding
 from personare.core.observations import ObservedUtterance, Side, SummaryContext
-from personare.core.seeding import rng_for
 from personare.metrics import card
 from personare.metrics.utility.quality import mean_estimate
 
@@ -38,8 +37,8 @@ def _finding(rows: Sequence[ObservedUtterance], context: SummaryContext, mean: M
     }
     estimate = no_estimate()
     if values:
-        rng = rng_for(context.key, "numbers", "|".join([mean.metric, *mean.conditions.values()]))
-        estimate = mean_estimate(list(values.values()), speakers=[context.speakers[u] for u in values], rng=rng)
+        speakers = [context.speakers[u] for u in values]
+        estimate = mean_estimate(list(values.values()), speakers=speakers, bounds=card(mean.metric).bounds)
     return Finding(card(mean.metric), estimate, dict(mean.conditions), failed=context.total - len(values))
 
 

@@ -48,7 +48,7 @@ class Moonshine(Recognizer):
     paper: ClassVar[str] = (
         "Jeffries et al., Moonshine: speech recognition for live transcription and voice commands, 2024"
     )
-    requires = Requirements("the listener 'moonshine'", {"jiwer": "asr"}, models=("moonshine",))
+    requires = Requirements("the listener 'moonshine'", models=("moonshine",))
 
     tokens_per_s: float = 6.5
     spare_tokens: int = 8

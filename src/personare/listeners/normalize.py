@@ -17,7 +17,6 @@ from importlib import metadata
 from typing import Protocol, cast
 
 from personare.core.catalog import Catalog
-from personare.core.errors import MissingExtraError
 from personare.core.requirements import Requirements
 
 NORMALIZERS = Catalog(
@@ -64,12 +63,9 @@ class WhisperEnglish(Normalizer):
     'mister smith is favorite color in 1905 was not gray'
     """
 
-    requires = Requirements("the normalizer 'whisper-english'", {"whisper_normalizer": "asr"})
-
     @property
     def fingerprint(self) -> str:
         """The version of the package."""
-        self.requires.check()
         return f"whisper-english:{metadata.version('whisper-normalizer')}"
 
     def __call__(self, text: str) -> str:
@@ -79,10 +75,8 @@ class WhisperEnglish(Normalizer):
 
 @lru_cache(maxsize=1)
 def _whisper_english() -> Callable[[str], str]:
-    try:
-        from whisper_normalizer.english import EnglishTextNormalizer
-    except ImportError:
-        raise MissingExtraError("asr", "the normalizer 'whisper-english'") from None
+    from whisper_normalizer.english import EnglishTextNormalizer
+
     normalize: Callable[[str], str] = EnglishTextNormalizer()
     return normalize
 

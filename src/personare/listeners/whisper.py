@@ -40,7 +40,7 @@ class Whisper(Recognizer):
     """
 
     paper: ClassVar[str] = "Radford et al., Robust speech recognition via large-scale weak supervision, 2022"
-    requires = Requirements("the listener 'whisper'", {"jiwer": "asr", "faster_whisper": "asr"}, models=("whisper",))
+    requires = Requirements("the listener 'whisper'", {"faster_whisper": "asr"}, models=("whisper",))
 
     tokens_per_s: float = 6.5
     spare_tokens: int = 8

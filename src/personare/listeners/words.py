@@ -23,7 +23,6 @@ from personare.core.observations import (
     UtilitySummary,
 )
 from personare.core.protocols import Listener
-from personare.core.seeding import rng_for
 from personare.listeners.means import no_estimate
 from personare.listeners.normalize import normalizer
 from personare.metrics import card
@@ -100,8 +99,7 @@ def _findings(
             continue
         hypotheses = [normalize(_words(row, side) or "") for row in rows]
         errors = character_errors(references, hypotheses) if metric == "cer" else word_errors(references, hypotheses)
-        rng = rng_for(context.key, "words", context.listener, side)
-        estimate = wer_estimate(errors, speakers=speakers, rng=rng)
+        estimate = wer_estimate(errors, speakers=speakers)
         counts = _counts(errors, "letters" if metric == "cer" else "words")
         yield Finding(card(metric), estimate, conditions | counts, failed=context.total - len(rows))
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from personare.metrics.voices import linkability as linkability
     from personare.metrics.voices import population_linkability as population_linkability
     from personare.metrics.voices import ranks as ranks
+    from personare.metrics.voices import sim as sim
     from personare.metrics.voices import singling_out as singling_out
 
 FUNCTIONS: Mapping[str, str] = {
@@ -44,7 +45,8 @@ FUNCTIONS: Mapping[str, str] = {
         ("eer", "cllr", "min_cllr", "min_dcf", "d_ece", "log10_l", "zebra_tag", "dsys"), "personare.metrics.scores"
     ),
     **dict.fromkeys(
-        ("linkability", "population_linkability", "singling_out", "ranks", "deid", "g_vd"), "personare.metrics.voices"
+        ("linkability", "population_linkability", "singling_out", "ranks", "deid", "g_vd", "sim"),
+        "personare.metrics.voices",
     ),
     **dict.fromkeys(
         ("wer", "cer", "ccc", "uar", "f0_spearman", "pitch_correlation", "voicing_error"),
@@ -70,6 +72,8 @@ CARDS: Mapping[str, str] = {
     # voice similarity matrices
     "deid": "personare.metrics.privacy.similarity:CARD",
     "g_vd": "personare.metrics.privacy.similarity:GAIN_CARD",
+    # a voice and the recording it was made from
+    "sim": "personare.metrics.privacy.source_similarity:CARD",
     # the legal criteria: can a recording be linked to a person, can a voice be isolated in a gallery?
     "linkability": "personare.metrics.privacy.linkability:CARD",
     "population_linkability": "personare.metrics.privacy.population:CARD",
@@ -79,6 +83,11 @@ CARDS: Mapping[str, str] = {
     "rank_link_p1": "personare.metrics.privacy.ranks:LINK_CARD",
     "rank_single_p50": "personare.metrics.privacy.ranks:SINGLE_MEDIAN_CARD",
     "rank_single_p1": "personare.metrics.privacy.ranks:SINGLE_CARD",
+    # relinking: who has the originals finds them again, without any voice
+    "relink_duration": "personare.metrics.privacy.relink:DURATION_CARD",
+    "relink_envelope": "personare.metrics.privacy.relink:ENVELOPE_CARD",
+    "relink_transcript": "personare.metrics.privacy.relink:TRANSCRIPT_CARD",
+    "relink_waveform": "personare.metrics.privacy.relink:WAVEFORM_CARD",
     # any attack with a success rate, against its control on other people
     "risk_over_control": "personare.metrics.privacy.control:CARD",
     # utility: what is left of words, pitch and emotion
@@ -97,6 +106,19 @@ CARDS: Mapping[str, str] = {
     "dnsmos": "personare.metrics.utility.quality:DNSMOS_CARD",
     "dnsmos_speech": "personare.metrics.utility.quality:DNSMOS_SPEECH_CARD",
     "dnsmos_background": "personare.metrics.utility.quality:DNSMOS_BACKGROUND_CARD",
+    # listening panels: people as attackers
+    "abx": "personare.metrics.privacy.human_attack:ABX_CARD",
+    "eer_people": "personare.metrics.privacy.human_attack:EER_CARD",
+    "purity": "personare.metrics.privacy.clustering:PURITY_CARD",
+    "clustering_f1": "personare.metrics.privacy.clustering:F1_CARD",
+    "classification_change": "personare.metrics.privacy.clustering:CHANGE_CARD",
+    # listening panels: what people think of the speech
+    "naturalness": "personare.metrics.utility.opinion:NATURALNESS_CARD",
+    "intelligibility": "personare.metrics.utility.opinion:INTELLIGIBILITY_CARD",
+    "similarity": "personare.metrics.utility.opinion:SIMILARITY_CARD",
+    "rated_above": "personare.metrics.utility.opinion:RATED_ABOVE_CARD",
+    "mos_naturalness": "personare.metrics.utility.opinion:MOS_NATURALNESS_CARD",
+    "mos_intelligibility": "personare.metrics.utility.opinion:MOS_INTELLIGIBILITY_CARD",
 }
 
 

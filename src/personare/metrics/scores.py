@@ -1,8 +1,9 @@
 """Metrics of a list of scores, one call each: how well an attacker tells "same speaker" from "another speaker".
 
 Higher scores mean more alike. Every function takes target and nontarget scores (lists or arrays of any float type) and
-gives an ``Estimate``. Intervals redraw the tested speakers where ``target_speakers`` and ``nontarget_speakers`` name
-who speaks in each trial; without them they redraw trials, and are too narrow where a speaker has several.
+gives an ``Estimate``. Intervals leave out the tested speakers where ``target_speakers`` and ``nontarget_speakers`` name
+who speaks in each trial, and both people of a trial where ``nontarget_enrolled`` names the other one, too; without them
+they leave out trials, and are too narrow where a speaker has several.
 ``rng`` is a seed or a generator. Definitions, formulas and deviations: the files of ``metrics.privacy``.
 """
 
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate
 from personare.core.seeding import Rng, as_rng
-from personare.metrics.intervals import LEVEL, RESAMPLES
+from personare.metrics.intervals import LEVEL
 from personare.metrics.privacy import cllr as cllr_file
 from personare.metrics.privacy import detection, zebra
 from personare.metrics.privacy import dsys as dsys_file
@@ -34,8 +35,8 @@ def eer(
     definition: Literal["rocch", "kaldi"] = "rocch",
     target_speakers: ArrayLike | None = None,
     nontarget_speakers: ArrayLike | None = None,
+    nontarget_enrolled: ArrayLike | None = None,
     rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the equal error rate: on the hull of the ROC (ROCCH), or as Kaldi's ``compute-eer`` walks.
@@ -47,8 +48,8 @@ def eer(
     known = {"rocch": eer_file.rocch_eer_estimate, "kaldi": eer_file.kaldi_eer_estimate}
     if definition not in known:
         raise MetricError(f"no definition '{definition}' of the EER; use 'rocch' or 'kaldi'")
-    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers)
-    return _estimate(known[definition], *sides, rng=rng, resamples=resamples, level=level)
+    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers, nontarget_enrolled)
+    return _estimate(known[definition], *sides, rng=rng, level=level)
 
 
 def cllr(
@@ -57,8 +58,8 @@ def cllr(
     *,
     target_speakers: ArrayLike | None = None,
     nontarget_speakers: ArrayLike | None = None,
+    nontarget_enrolled: ArrayLike | None = None,
     rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the cost of scores that are natural-log likelihood ratios, in bits.
@@ -67,8 +68,8 @@ def cllr(
     >>> metrics.cllr([0.0, 0.0], [0.0, 0.0]).value
     1.0
     """
-    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers)
-    return _estimate(cllr_file.cllr_estimate, *sides, rng=rng, resamples=resamples, level=level)
+    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers, nontarget_enrolled)
+    return _estimate(cllr_file.cllr_estimate, *sides, rng=rng, level=level)
 
 
 def min_cllr(
@@ -77,8 +78,8 @@ def min_cllr(
     *,
     target_speakers: ArrayLike | None = None,
     nontarget_speakers: ArrayLike | None = None,
+    nontarget_enrolled: ArrayLike | None = None,
     rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute Cllr after the best calibration (PAV), in bits.
@@ -87,8 +88,8 @@ def min_cllr(
     >>> metrics.min_cllr([1, 2], [-1, 0]).value
     0.0
     """
-    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers)
-    return _estimate(cllr_file.min_cllr_estimate, *sides, rng=rng, resamples=resamples, level=level)
+    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers, nontarget_enrolled)
+    return _estimate(cllr_file.min_cllr_estimate, *sides, rng=rng, level=level)
 
 
 def min_dcf(
@@ -100,8 +101,8 @@ def min_dcf(
     cost_false_alarm: float = 1.0,
     target_speakers: ArrayLike | None = None,
     nontarget_speakers: ArrayLike | None = None,
+    nontarget_enrolled: ArrayLike | None = None,
     rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the normalised detection cost of the best threshold for this prior of a target and these costs.
@@ -110,9 +111,9 @@ def min_dcf(
     >>> metrics.min_dcf([1, 2], [0, 1], prior=0.5).value
     0.5
     """
-    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers)
+    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers, nontarget_enrolled)
     metric = partial(detection.min_dcf_estimate, prior=prior, cost_miss=cost_miss, cost_false_alarm=cost_false_alarm)
-    return _estimate(metric, *sides, rng=rng, resamples=resamples, level=level)
+    return _estimate(metric, *sides, rng=rng, level=level)
 
 
 def d_ece(
@@ -121,8 +122,8 @@ def d_ece(
     *,
     target_speakers: ArrayLike | None = None,
     nontarget_speakers: ArrayLike | None = None,
+    nontarget_enrolled: ArrayLike | None = None,
     rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute ZEBRA's expected privacy disclosure, in bits: 0 is zero evidence, 0.7213 no privacy.
@@ -131,8 +132,8 @@ def d_ece(
     >>> round(metrics.d_ece([1, 2], [-1, 0]).value, 4)
     0.7213
     """
-    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers)
-    return _estimate(zebra.d_ece_estimate, *sides, rng=rng, resamples=resamples, level=level)
+    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers, nontarget_enrolled)
+    return _estimate(zebra.d_ece_estimate, *sides, rng=rng, level=level)
 
 
 def log10_l(
@@ -141,8 +142,8 @@ def log10_l(
     *,
     target_speakers: ArrayLike | None = None,
     nontarget_speakers: ArrayLike | None = None,
+    nontarget_enrolled: ArrayLike | None = None,
     rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute ZEBRA's worst-case disclosure: orders of magnitude by which the strongest score moves the odds.
@@ -151,8 +152,8 @@ def log10_l(
     >>> metrics.log10_l([0.0] * 9, [0.0] * 90).value
     0.0
     """
-    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers)
-    return _estimate(zebra.log10_l_estimate, *sides, rng=rng, resamples=resamples, level=level)
+    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers, nontarget_enrolled)
+    return _estimate(zebra.log10_l_estimate, *sides, rng=rng, level=level)
 
 
 def zebra_tag(target_scores: ArrayLike, nontarget_scores: ArrayLike) -> str:
@@ -173,8 +174,8 @@ def dsys(
     estimator: Literal["pav", "reference"] = "pav",
     target_speakers: ArrayLike | None = None,
     nontarget_speakers: ArrayLike | None = None,
+    nontarget_enrolled: ArrayLike | None = None,
     rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the global linkability D_sys: by PAV with chance taken out, or by the public reference's histograms.
@@ -183,14 +184,15 @@ def dsys(
     >>> metrics.dsys([2, 3], [0, 1]).value
     1.0
     """
+    generator = as_rng(rng)
     known: dict[str, Callable[..., Estimate]] = {
-        "pav": dsys_file.dsys_estimate,
+        "pav": partial(dsys_file.dsys_estimate, rng=generator),
         "reference": dsys_file.dsys_reference_estimate,
     }
     if estimator not in known:
         raise MetricError(f"no estimator '{estimator}' of D_sys; use 'pav' or 'reference'")
-    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers)
-    return _estimate(partial(known[estimator], w=w), *sides, rng=rng, resamples=resamples, level=level)
+    sides = (target_scores, nontarget_scores, target_speakers, nontarget_speakers, nontarget_enrolled)
+    return _estimate(partial(known[estimator], w=w), *sides, rng=generator, level=level)
 
 
 def _estimate(
@@ -199,19 +201,21 @@ def _estimate(
     nontargets: ArrayLike,
     target_speakers: ArrayLike | None,
     nontarget_speakers: ArrayLike | None,
+    nontarget_enrolled: ArrayLike | None,
     *,
     rng: Rng,
-    resamples: int,
     level: float,
 ) -> Estimate:
-    """Redraw speakers where both classes name them, else trials; then n counts trials."""
+    """Leave out speakers where both classes name them, else trials; then n counts trials."""
     generator = as_rng(rng)
     if (target_speakers is None) != (nontarget_speakers is None):
         raise MetricError("intervals over speakers need target_speakers and nontarget_speakers; give both or neither")
+    if nontarget_enrolled is not None and nontarget_speakers is None:
+        raise MetricError("nontarget_enrolled names the other person of a trial; name who speaks in it as well")
     if target_speakers is not None and nontarget_speakers is not None:
         who = {"target_speakers": target_speakers, "nontarget_speakers": nontarget_speakers}
-        return metric(targets, nontargets, **who, rng=generator, resamples=resamples, level=level)
+        return metric(targets, nontargets, **who, nontarget_enrolled=nontarget_enrolled, level=level)
     mine, others = trial_groups(targets, nontargets, rng=generator)
     who = {"target_speakers": mine, "nontarget_speakers": others}
-    estimate = metric(targets, nontargets, **who, rng=generator, resamples=resamples, level=level)
+    estimate = metric(targets, nontargets, **who, level=level)
     return replace(estimate, n=len(mine) + len(others))

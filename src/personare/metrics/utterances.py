@@ -2,7 +2,7 @@
 
 Every function gives an ``Estimate`` over all utterances; intervals redraw speakers where ``speakers`` names who speaks
 in each utterance, else utterances, and are then too narrow where a speaker has several.
-``rng`` is a seed or a generator. Definitions, formulas and deviations: the files of ``metrics.utility``.
+Definitions, formulas and deviations: the files of ``metrics.utility``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate
-from personare.core.seeding import Rng, as_rng
-from personare.metrics.intervals import LEVEL, RESAMPLES
+from personare.metrics.intervals import LEVEL
 from personare.metrics.utility import concordance, pitch, recall
 from personare.metrics.utility import voicing as voicing_file
 from personare.metrics.utility import wer as wer_file
@@ -30,8 +29,6 @@ def wer(
     hypotheses: str | Sequence[str],
     *,
     speakers: ArrayLike | None = None,
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the word error rate of all utterances together; words are what white space separates.
@@ -42,7 +39,7 @@ def wer(
     """
     errors = wer_file.word_errors(_texts(references), _texts(hypotheses))
     who = [str(name) for name in _units(speakers, len(errors.words))]
-    return wer_file.wer_estimate(errors, speakers=who, rng=as_rng(rng), resamples=resamples, level=level)
+    return wer_file.wer_estimate(errors, speakers=who, level=level)
 
 
 def cer(
@@ -50,8 +47,6 @@ def cer(
     hypotheses: str | Sequence[str],
     *,
     speakers: ArrayLike | None = None,
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the character error rate; one space between words counts as a letter.
@@ -62,7 +57,7 @@ def cer(
     """
     errors = wer_file.character_errors(_texts(references), _texts(hypotheses))
     who = [str(name) for name in _units(speakers, len(errors.words))]
-    return wer_file.wer_estimate(errors, speakers=who, rng=as_rng(rng), resamples=resamples, level=level)
+    return wer_file.wer_estimate(errors, speakers=who, level=level)
 
 
 def ccc(
@@ -70,8 +65,6 @@ def ccc(
     after: ArrayLike,
     *,
     speakers: ArrayLike | None = None,
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the concordance of two lists of values, e.g. arousal before and after.
@@ -81,7 +74,7 @@ def ccc(
     1.0
     """
     who = _units(speakers, np.size(before))
-    return concordance.ccc_estimate(before, after, speakers=who, rng=as_rng(rng), resamples=resamples, level=level)
+    return concordance.ccc_estimate(before, after, speakers=who, level=level)
 
 
 def uar(
@@ -89,8 +82,6 @@ def uar(
     predicted: ArrayLike,
     *,
     speakers: ArrayLike | None = None,
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the unweighted average recall of classes, e.g. emotions.
@@ -100,7 +91,7 @@ def uar(
     0.75
     """
     who = _units(speakers, np.size(truth))
-    return recall.uar_estimate(truth, predicted, speakers=who, rng=as_rng(rng), resamples=resamples, level=level)
+    return recall.uar_estimate(truth, predicted, speakers=who, level=level)
 
 
 def f0_spearman(
@@ -108,8 +99,6 @@ def f0_spearman(
     anonymized_hz: Sequence[Any] | ArrayLike,
     *,
     speakers: ArrayLike | None = None,
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the rank correlation of the pitch, mean over utterances; a track per utterance, or one track.
@@ -120,7 +109,7 @@ def f0_spearman(
     """
     values = _of_tracks(pitch.f0_spearman, original_hz, anonymized_hz)
     who = _units(speakers, len(values))
-    return pitch.correlation_estimate(values, speakers=who, rng=as_rng(rng), resamples=resamples, level=level)
+    return pitch.correlation_estimate(values, speakers=who, level=level)
 
 
 def pitch_correlation(
@@ -129,8 +118,6 @@ def pitch_correlation(
     *,
     frames: pitch.Frames = "voiced",
     speakers: ArrayLike | None = None,
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute VoicePrivacy 2022's correlation of the pitch, mean over utterances; a track per utterance, or one track.
@@ -141,7 +128,7 @@ def pitch_correlation(
     """
     values = _of_tracks(lambda a, b: pitch.pitch_correlation(a, b, frames=frames), original_hz, anonymized_hz)
     who = _units(speakers, len(values))
-    return pitch.correlation_estimate(values, speakers=who, rng=as_rng(rng), resamples=resamples, level=level)
+    return pitch.correlation_estimate(values, speakers=who, level=level)
 
 
 def voicing_error(
@@ -149,8 +136,6 @@ def voicing_error(
     anonymized_hz: Sequence[Any] | ArrayLike,
     *,
     speakers: ArrayLike | None = None,
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the share of frames whose voicing differs, mean over utterances; a track per utterance, or one track.
@@ -161,7 +146,7 @@ def voicing_error(
     """
     values = _of_tracks(voicing_file.voicing_error, original_hz, anonymized_hz)
     who = _units(speakers, len(values))
-    return mean_estimate(values, speakers=who, rng=as_rng(rng), resamples=resamples, level=level)
+    return mean_estimate(values, speakers=who, level=level, bounds=voicing_file.CARD.bounds)
 
 
 def _texts(texts: str | Sequence[str]) -> Sequence[str]:

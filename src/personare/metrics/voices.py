@@ -14,11 +14,12 @@ import numpy as np
 
 from personare.core.findings import Estimate
 from personare.core.seeding import Rng, as_rng
-from personare.metrics.intervals import LEVEL, RESAMPLES
+from personare.metrics.intervals import LEVEL
 from personare.metrics.privacy import legal, population, similarity
 from personare.metrics.privacy.linkability import Linkability
 from personare.metrics.privacy.ranks import PAPER_TESTS, RankTest, rank_test
 from personare.metrics.privacy.singling_out import PAPER_DRAWS, PAPER_FOLDS, SinglingOut
+from personare.metrics.privacy.source_similarity import sim_estimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -65,7 +66,6 @@ def population_linkability(
     L: int = 1,
     populations: Sequence[int] = population.POPULATIONS,
     rng: Rng = 0,
-    resamples: int = population.RESAMPLES,
     level: float = LEVEL,
 ) -> population.PopulationLinkability:
     """Extrapolate linkability to more people than are enrolled, with checks of how far that carries.
@@ -74,7 +74,7 @@ def population_linkability(
     >>> chance = np.random.default_rng(0)
     >>> voices, who = chance.normal(size=(60, 8)), np.arange(60)
     >>> noisy = voices + chance.normal(size=voices.shape)
-    >>> larger = metrics.population_linkability(noisy, who, voices, who, populations=[10**6], resamples=10)
+    >>> larger = metrics.population_linkability(noisy, who, voices, who, populations=[10**6])
     >>> larger.estimates[0].value < metrics.linkability(noisy, who, voices, who).estimate.value
     True
     """
@@ -86,7 +86,6 @@ def population_linkability(
         enrolled=linked.enrolled,
         populations=populations,
         rng=generator,
-        resamples=resamples,
         level=level,
     )
 
@@ -160,8 +159,6 @@ def deid(
     speakers: ArrayLike,
     *,
     variant: similarity.Variant = "paper",
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute de-identification from vectors of the same utterances before and after: 1 hides, 0 hides nothing.
@@ -172,7 +169,7 @@ def deid(
     >>> round(metrics.deid(voices, voices, np.repeat(list("abc"), 4)).value, 6)
     0.0
     """
-    return _similarity(original, anonymized, speakers, variant, rng, resamples, level)[0]
+    return _similarity(original, anonymized, speakers, variant, level)[0]
 
 
 def g_vd(
@@ -181,8 +178,6 @@ def g_vd(
     speakers: ArrayLike,
     *,
     variant: similarity.Variant = "paper",
-    rng: Rng = 0,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
     """Compute the gain of voice distinctiveness in dB: 0 where voices differ from each other as much as before.
@@ -193,7 +188,23 @@ def g_vd(
     >>> round(metrics.g_vd(voices, voices, np.repeat(list("abc"), 4)).value, 6)
     0.0
     """
-    return _similarity(original, anonymized, speakers, variant, rng, resamples, level)[1]
+    return _similarity(original, anonymized, speakers, variant, level)[1]
+
+
+def sim(
+    original: ArrayLike,
+    anonymized: ArrayLike,
+    speakers: ArrayLike,
+    *,
+    level: float = LEVEL,
+) -> Estimate:
+    """Average the cosine of vectors of the same utterances before and after (USC, table 1): 1 is the same voice.
+
+    >>> from personare import metrics
+    >>> round(metrics.sim(np.eye(3), 2 * np.eye(3), list("abc")).value, 6)
+    1.0
+    """
+    return sim_estimate(original, anonymized, speakers=speakers, level=level)
 
 
 def _similarity(
@@ -201,14 +212,12 @@ def _similarity(
     anonymized: ArrayLike,
     speakers: ArrayLike,
     variant: similarity.Variant,
-    rng: Rng,
-    resamples: int,
     level: float,
 ) -> tuple[Estimate, Estimate]:
     names = [str(name) for name in np.asarray(speakers).tolist()]
     rows = [str(row) for row in range(len(names))]
     matrices = similarity.voice_similarity(original, anonymized, speakers=names, utterances=rows, variant=variant)
-    return similarity.similarity_estimates(matrices, rng=as_rng(rng), resamples=resamples, level=level)
+    return similarity.similarity_estimates(matrices, level=level)
 
 
 def _sizes(N: int | Sequence[int] | None) -> Sequence[int] | None:

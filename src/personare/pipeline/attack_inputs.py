@@ -6,13 +6,14 @@ training, utterances between enrolment and trial, or pseudo-speakers between two
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from personare.attackers.attack import Attack, Attacker, attack
+from personare.attackers.attack import Attack, Attacker, attack, attack_in_folds
+from personare.attackers.folds import all_draws
 from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
@@ -22,6 +23,8 @@ from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.core.vectors import speaker_means
 from personare.metrics.privacy.conversations import conversations
+
+LEARNT_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,9 @@ class AttackInputs:
     Parameters
     ----------
     enroll : one file per draw of the attacker's own pseudo-speakers; none where nothing is enrolled.
-    training : what is learnt from; training_original : the same before it was anonymized (aligned attackers).
+    training : what is learnt from, one file per draw; training_original : the same before it was anonymized (aligned
+        attackers).
+    spare : for attackers in folds, the enrolment speech as it is learnt from, one file per draw.
     calibration : enrolment and trial of other people, on which scores become log-likelihood ratios.
     seed : draws which utterances are heard together.
     """
@@ -55,8 +60,9 @@ class AttackInputs:
     attacker: Attacker
     enroll: tuple[VectorFile, ...]
     trial: VectorFile
-    training: VectorFile | None = None
+    training: tuple[VectorFile, ...] = ()
     training_original: VectorFile | None = None
+    spare: tuple[VectorFile, ...] = ()
     calibration: tuple[tuple[VectorFile, ...], VectorFile] | None = None
     seed: int = 1
 
@@ -66,16 +72,50 @@ class AttackInputs:
 
     def played(self) -> PlayedAttack:
         """Let the attacker learn."""
+        return PlayedAttack(_learnt(replace(self, seed=0), self._state()), self.seed)
+
+    def _state(self) -> tuple[int, ...]:
+        """When its files were written: an attack that was learnt from others is not taken for this one."""
+        files = [*self.enroll, self.trial, *self.training, *self.spare]
+        files += [self.training_original] if self.training_original else []
+        return tuple(file.path.stat().st_mtime_ns if file.path.is_file() else 0 for file in files)
+
+    def _attack(self) -> Attack:
+        if self.attacker.folds:
+            return self._in_folds()
         other = self._split(*self.calibration) if self.calibration is not None else None
-        return PlayedAttack(attack(self.attacker, self.split(), calibration=other), self.seed)
+        return attack(self.attacker, self.split(), calibration=other)
+
+    def _in_folds(self) -> Attack:
+        other = None
+        if self.calibration is not None:
+            other = (mean_of_draws([file.read() for file in self.calibration[0]]), self.calibration[1].read())
+        return attack_in_folds(
+            self.attacker,
+            mean_of_draws([file.read() for file in self.enroll]),
+            self.trial.read(),
+            [file.read() for file in self.spare],
+            training=self._training(),
+            embedder_trained_on=trained_on(self.attacker.embedder),
+            calibration=other,
+        )
+
+    def _training(self) -> EmbeddedSpeech | None:
+        return all_draws([file.read() for file in self.training]) if self.training else None
 
     def _split(self, enroll: tuple[VectorFile, ...], trial: VectorFile) -> Split:
         heard, level = trial.read(), self.attacker.knowledge
-        training = self.training.read() if self.training else None
+        training = self._training()
         original = self.training_original.read() if self.training_original else None
         trained = trained_on(self.attacker.embedder) if level.trial == "anonymized" else None
         first = mean_of_draws([file.read() for file in enroll]) if enroll else _nothing(heard, level.enroll)
         return Split(level, first, heard, training, original, embedder_trained_on=trained)
+
+
+@lru_cache(maxsize=LEARNT_AT_ONCE)
+def _learnt(inputs: AttackInputs, _state: tuple[int, ...]) -> Attack:
+    """Let an attacker learn once for all that is measured on the attack in this process."""
+    return inputs._attack()
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from personare.attackers.folds import FEWEST_SPEAKERS
 from personare.attackers.trained import refuse_training_speakers, trained_on
 from personare.core.errors import PersonareError
 from personare.pipeline.measures import Measure, expand_metrics, measure_classes, observed_metrics
@@ -83,7 +84,9 @@ def _training(
     if people < FEWEST_TRAIN_SPEAKERS:
         for one in attackers:
             who = one.attacker
-            if who.learns and not (who.knowledge.needs_training and _knows(who.embedder)):
+            if who.folds:
+                yield from _folds(corpus, one)
+            elif who.learns and not (who.knowledge.needs_training and _knows(who.embedder)):
                 what = f"attacker '{one.label}' ({who.knowledge.value}, {who.scorer_name}) learns from training speech"
                 yield f"{what}, and there are {people} train speakers; {GIVE}"
         for anonymizer in anonymizers:
@@ -91,6 +94,16 @@ def _training(
                 yield f"anonymizer '{anonymizer.label}' learns voices from training speech, and there is none; {GIVE}"
         return
     yield from _pools(corpus, anonymizers)
+
+
+def _folds(corpus: StudyCorpus, one: ResolvedAttacker) -> Iterator[str]:
+    """Whoever learns from the attacked themselves, in folds, needs enough of them."""
+    attacked = len(corpus.enrolled)
+    if attacked < FEWEST_SPEAKERS:
+        what = (
+            f"attacker '{one.label}' learns in folds from the attacked corpus, which needs {FEWEST_SPEAKERS} speakers"
+        )
+        yield f"{what}; there are {attacked}, and no train speakers; {GIVE}"
 
 
 def _knows(embedder: str) -> bool:

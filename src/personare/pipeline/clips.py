@@ -53,7 +53,8 @@ def _chosen(speech: StudyCorpus, count: int) -> pl.DataFrame:
 
 def _sounds(row: dict[str, Any], jobs: dict[str, AnonymizedSpeech], store: Store) -> Iterator[tuple[str, Audio]]:
     try:
-        yield ORIGINAL, read_mono(Path(row["audio"]), start_s=row.get("start_s") or 0.0, stop_s=row.get("end_s"))
+        part: dict[str, Any] = {"start_s": row.get("start_s") or 0.0, "stop_s": row.get("end_s")}
+        yield ORIGINAL, read_mono(Path(row["audio"]), **part, channel=row.get("person_channel"))
     except AudioError:
         return
     for label, job in jobs.items():
@@ -61,6 +62,6 @@ def _sounds(row: dict[str, Any], jobs: dict[str, AnonymizedSpeech], store: Store
         if path is None:
             continue
         try:
-            yield label, read_mono(path)
+            yield label, read_mono(path, channel=job.channel_of(row["utterance"]))
         except AudioError:
             continue

@@ -18,6 +18,7 @@ from personare.pipeline.attack_inputs import PlayedAttack
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import Measure, rng_of
 from personare.pipeline.measures.linkability import FORECAST, LinkabilityMeasure
+from personare.pipeline.measures.ranks import Ranks
 from personare.pipeline.measures.singling_out import SinglingOutMeasure
 
 
@@ -87,6 +88,18 @@ def single_out_curves(
     """Measure Singling Out for each attacker and L; with ``control``, the same attack on people not in the data too."""
     question = SinglingOutMeasure(("singling_out",), 1, tuple(sizes), draws, predicates, folds, control)
     return _curves(pairs, [replace(question, length=length) for length in lengths], tests=2, seed=seed)
+
+
+def rank_findings(pairs: Mapping[str, VectorPair], *, tests: int, original: bool, seed: int = 1) -> list[Finding]:
+    """Sort everybody by likeness for each attacker; ``original`` says that enrolment is original speech."""
+    metrics = ("rank_single_p50", "rank_single_p1") if original else ("rank_link_p50", "rank_link_p1")
+    question = Ranks(metrics, not original, tests)
+    findings: list[Finding] = []
+    for name, pair in pairs.items():
+        attack = PlayedAttack(Attack(pair.enroll.sorted(), pair.test.sorted()), seed)
+        measured = _asked(question, attack, name, seed)
+        findings += [replace(f, conditions={"attacker": name, **f.conditions}) for f in measured.findings]
+    return findings
 
 
 def _curves(

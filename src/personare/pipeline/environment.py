@@ -17,11 +17,13 @@ from typing import Any
 from personare import __version__
 from personare.attackers import EMBEDDERS, SCORERS
 from personare.attackers import embedder as make_embedder
+from personare.attackers.fused import JOINT, parts_of
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import PersonareError
 from personare.core.fingerprint import fingerprint, models_of
 from personare.pipeline.graph import Graph
 from personare.pipeline.resolve import ResolvedAnonymizer
+from personare.pipeline.stages.embed import models_of_embedder
 from personare.pipeline.study_listener import StudyListener, untrained_listeners
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
@@ -77,7 +79,13 @@ def _method(way: ResolvedAnonymizer) -> dict[str, Any]:
 
 
 def _embedder(name: str) -> dict[str, str]:
-    return declared(EMBEDDERS.load(_kind(name))) | {"fingerprint": make_embedder(name).fingerprint}
+    parts = parts_of(name)
+    if len(parts) > 1:
+        papers = dict.fromkeys(paper for part in parts if (paper := _embedder(part)["paper"]))
+        described = declared(type(make_embedder(name))) | {"paper": "; ".join(papers)}
+    else:
+        described = declared(EMBEDDERS.load(_kind(name)))
+    return described | {"fingerprint": make_embedder(name).fingerprint}
 
 
 def _scorer(name: str) -> dict[str, str]:
@@ -97,6 +105,9 @@ def _listener(listener: StudyListener) -> dict[str, str]:
 
 def _kind(name: str) -> str:
     """Give the name in the catalog: ``trained:FILE`` is a ``trained``; ``module:Class`` stays whole."""
+    parts = parts_of(name)
+    if len(parts) > 1:
+        return JOINT.join(map(_kind, parts))
     kind = name.partition(":")[0]
     return kind if kind in EMBEDDERS.names() else name
 
@@ -124,7 +135,8 @@ def _version(name: str) -> str | None:
 
 def _models(graph: Graph) -> dict[str, Any]:
     """Name every shipped model that is used, with its carrier and the SHA-256 of its files."""
-    names = {a.attacker.embedder for a in graph.attackers}
+    parts = {part for a in graph.attackers for part in parts_of(a.attacker.embedder)}
+    names = {model for part in parts for model in models_of_embedder(part)}
     for listener in untrained_listeners(graph.study, graph.folder):
         names |= set(listener.made().requires.models)
     names |= {"kokoro"} if any(s.wanted is not None for s in graph.corpora.values()) else set()

@@ -44,6 +44,8 @@ class Verdict:
             asked = ", ".join(f"{k} {v}" for k, v in _asked(self.bound).items())
             return f"{rule}: not kept, because nothing was measured for {asked or 'it'}"
         where = ", ".join(f"{k} {self.finding.conditions[k]}" for k in CONDITIONS if k in self.finding.conditions)
+        if self.value is None and math.isnan(self.finding.estimate.value) and self.finding.failed:
+            return f"{rule} ({where}): not kept, because it could not be measured ({self.finding.failed:,} failed)"
         if self.value is None:
             return f"{rule} ({where}): not kept, because its interval is unknown (too few speakers)"
         words = {"high": "upper end of the interval", "low": "lower end of the interval", "value": "value"}

@@ -6,7 +6,7 @@ Only the key's owner can tell for a folder whose names are tokens; tools that ke
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from personare.core.errors import ConfigError, CorpusError
 from personare.core.seeding import Key, load_key
 from personare.corpora import read_corpus
 from personare.engine import Result
-from personare.pipeline.jobs.anonymize import private_folder
+from personare.pipeline.jobs.target import private_folder
 from personare.pipeline.resolve import GivenFolder, ResolvedAnonymizer
 from personare.pipeline.speech import FileDigests, StudyCorpus, content_of, study_corpus
 from personare.pipeline.store import Failures, Stage, Store
@@ -29,16 +29,20 @@ MISSING = "has no anonymized counterpart"
 
 @dataclass(frozen=True, eq=False)
 class GivenSpeech:
-    """The anonymized file of every original utterance that has one; ``unpaired`` counts files with no original."""
+    """The anonymized file of every original utterance that has one; ``unpaired`` counts files with no original.
+
+    ``channels`` says on which channel of it the person is, where each channel is another person.
+    """
 
     files: Mapping[str, Path]
     unpaired: int
     key: Key | None
+    channels: Mapping[str, int | None] = field(default_factory=dict)
 
 
 def pair_given(frame: pl.DataFrame, given: GivenFolder) -> GivenSpeech:
-    """Pair by equal utterance ids, else by keyed tokens; a folder in which nothing can be paired is refused."""
-    anonymized = read_corpus(given.folder).corpus
+    """Pair by equal utterance ids, else by keyed tokens or by equal file names; where nothing can be paired, refuse."""
+    anonymized = read_corpus(given.folder, person_channels=True).corpus
     if "start_s" in anonymized.frame.columns:
         raise CorpusError(f"{given.folder}: cuts utterances out of longer files; write one file per utterance")
     files = {u: Path(a) for u, a in anonymized.frame.select("utterance", "audio").iter_rows()}
@@ -48,11 +52,28 @@ def pair_given(frame: pl.DataFrame, given: GivenFolder) -> GivenSpeech:
     if key is not None and not files.keys() & set(ids):
         rows = frame.select("speaker", "utterance").iter_rows()
         names = {utterance: utterance_token(key, speaker, utterance) for speaker, utterance in rows}
+    elif not files.keys() & set(ids):
+        names = _by_file_name(ids, list(files))
     paired = {utterance: files[name] for utterance, name in names.items() if name in files}
     if not paired:
         hint = "is it the right key?" if key else "name the key with --key (it is in the folder ending in -private)"
         raise CorpusError(f"{given.folder}: no anonymized utterance can be paired with an original; {hint}")
-    return GivenSpeech(paired, len(files) - len(paired), key)
+    channels = {one.utterance: one.person_channel for one in anonymized}
+    own = {utterance: channels[names[utterance]] for utterance in paired}
+    return GivenSpeech(paired, len(files) - len(paired), key, own)
+
+
+def _by_file_name(ids: Sequence[str], others: Sequence[str]) -> dict[str, str]:
+    """Pair ids by their last part, where folders are called differently; names that occur twice pair nothing.
+
+    >>> _by_file_name(["anna-1", "anna-2"], ["out/anna/anna-1", "out/anna/x"])
+    {'anna-1': 'out/anna/anna-1'}
+    """
+    ends: list[dict[str, list[str]]] = [{}, {}]
+    for found, names in zip(ends, (ids, others), strict=True):
+        for name in names:
+            found.setdefault(name.rpartition("/")[2], []).append(name)
+    return {own[0]: ends[1][end][0] for end, own in ends[0].items() if len(own) == len(ends[1].get(end, ())) == 1}
 
 
 def read_study_corpus(
@@ -65,7 +86,7 @@ def read_study_corpus(
         return study_corpus(label, study, stages=stages)
     if choice.path is None:
         raise ConfigError("anonymized speech is given, so that its originals must be named with path; none is invented")
-    frame = read_corpus(choice.path, layout=choice.layout).corpus.frame
+    frame = read_corpus(choice.path, layout=choice.layout, person_channels=True).corpus.frame
     attacked: set[str] = set()
     notes: list[str] = []
     for one in given:
@@ -103,7 +124,9 @@ class GivenJob:
     def stage(self) -> Stage:
         """What it depends on: the originals, and the bytes of the given files."""
         files = [(u, self.digests.of(self.speech.files[u])) for u in self._paired]
-        facts = {"given": files, "speech": content_of(self.frame)}
+        facts: dict[str, Any] = {"given": files, "speech": content_of(self.frame)}
+        channels = [self.channel_of(u) for u in self._paired]
+        facts |= {"channels": channels} if any(channels) else {}
         return Stage("anonymize", self.label, facts, items=len(self.frame))
 
     @property
@@ -129,3 +152,7 @@ class GivenJob:
     def files(self, _store: Store, /) -> dict[str, Path]:
         """Give the anonymized file of every utterance that has one."""
         return {utterance: self.speech.files[utterance] for utterance in self._paired}
+
+    def channel_of(self, utterance: str, /) -> int | None:
+        """Give the channel of that file on which the person is; None where all channels are theirs."""
+        return self.speech.channels.get(utterance)

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from personare.attackers.fused import label_of
 from personare.attackers.knowledge import Knowledge
 from personare.pipeline.given import GivenJob, GivenSpeech, pair_given
 from personare.pipeline.measures import Measure, Question, measure_classes, requested_metrics
@@ -142,7 +143,8 @@ class Graph:
             if who.similar is not None and who.similar.present_identity == anonymizer.owner_identity:
                 continue  # semi-informed means another system
             attacker = who.against(anonymizer)
-            if attacker is not who and not self._learns_from_speech(corpus, attacker.attacker.embedder):
+            nothing = who.attacker.folds > 0 and not len(corpus.of(TRAIN))
+            if attacker is not who and (nothing or not self._learns_from_speech(corpus, attacker.attacker.embedder)):
                 plain = replace(attacker.attacker, scorer="cosine", as_norm=0)  # as the attacker compares, too
                 attacker = replace(attacker, attacker=plain)
             if attacker is not who and any(_same(attacker, one) for one in self.attackers):
@@ -152,7 +154,7 @@ class Graph:
                 "anonymizer": anonymizer.label,
                 "attacker": attacker.label,
                 "knowledge": attacker.attacker.knowledge.value,
-                "embedder": attacker.attacker.embedder.partition(":")[0],
+                "embedder": label_of(attacker.attacker.embedder),
                 "scorer": attacker.attacker.scorer_name,
             }
             for one in measure.plan(replace(question, attacker=attacker)):
@@ -168,7 +170,7 @@ class Graph:
                     self._vectors(corpus, TRIAL, embedder, None, "owner"),
                     self._vectors(corpus, TRIAL, embedder, anonymizer, "owner"),
                 )
-                name = embedder.partition(":")[0]
+                name = label_of(embedder)
                 labels = {"corpus": corpus.label, "anonymizer": anonymizer.label, "embedder": name}
                 label = f"measure {corpus.label} {anonymizer.label}: {one.name} by {name}"
                 yield MeasureJob(label, labels, one, self.study.seed, pair=pair)
@@ -204,11 +206,16 @@ class Graph:
             return tuple(vectors(role, "attacker", level.enroll, draw) for draw in draws)
 
         training = original = None
-        if attacker.learns and self._learns_from_speech(corpus, attacker.embedder):
+        more: list[VectorSource] = []
+        if attacker.learns and self._learns_from_speech(corpus, attacker.embedder) and self._has_training(corpus, who):
             by = (who.similar or anonymizer) if level.needs_training else None
-            training = self._vectors(corpus, TRAIN, attacker.embedder, by, "training")
+            draws = range(1, (who.train_draws if level.needs_training else 1) + 1)
+            training, *more = (self._vectors(corpus, TRAIN, attacker.embedder, by, "training", d) for d in draws)
         if level is Knowledge.ALIGNED:
             original = self._vectors(corpus, TRAIN, attacker.embedder, None, "training")
+        spare = [
+            vectors(enroll, "training", level.enroll, d + 1) for d in range(who.train_draws if attacker.folds else 0)
+        ]
         calibration = None
         if measure.calibrates and len(corpus.of(CALIBRATION[0])):
             calibration = (enrolment(CALIBRATION[0])[:1], vectors(CALIBRATION[1], "calibration", level.trial))
@@ -218,8 +225,14 @@ class Graph:
             enrolment(enroll) if measure.needs == "attack" else (),
             training,
             original,
+            tuple(more),
+            tuple(spare),
             calibration,
         )
+
+    def _has_training(self, corpus: StudyCorpus, who: ResolvedAttacker) -> bool:
+        """An attacker in folds learns from the attacked corpus where there is no other speech."""
+        return not who.attacker.folds or len(corpus.of(TRAIN)) > 0
 
     def _learns_from_speech(self, corpus: StudyCorpus, embedder: str) -> bool:
         """An embedder that has itself learnt from anonymized speech may do without training speech."""
@@ -236,7 +249,7 @@ class Graph:
         who: Who,
         draw: int = 1,
     ) -> VectorSource:
-        name = embedder.partition(":")[0]
+        name = label_of(embedder)
         original = EmbedJob(f"embed {corpus.label} {role} by {name}", corpus.of(role), embedder)
         if anonymizer is None or anonymizer.kind == "none":
             return VectorSource(original)

@@ -74,6 +74,7 @@ def as_row(finding: Finding) -> dict[str, Any]:
         "conditions": dict(finding.conditions),
         "failed": finding.failed,
         "chance": finding.chance,
+        "p": [finding.p_better, finding.p_worse],
     }
 
 
@@ -86,7 +87,7 @@ def from_row(row: Mapping[str, Any]) -> Finding:
     """
     value, low, high, n = row["estimate"]
     estimate = Estimate(value, low, high, n)
-    return Finding(_card(row), estimate, row["conditions"], row["failed"], row["chance"])
+    return Finding(_card(row), estimate, row["conditions"], row["failed"], row["chance"], *row.get("p", ()))
 
 
 def _card(row: Mapping[str, Any]) -> MetricCard:

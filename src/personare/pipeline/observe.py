@@ -22,18 +22,25 @@ BATCH = 8
 
 @dataclass(frozen=True)
 class UtterancePair:
-    """One utterance: the original file (or a part of it) and the anonymized file; None where nothing was changed."""
+    """One utterance: the original file (or a part of it) and the anonymized file; None where nothing was changed.
+
+    ``channel`` and ``anonymized_channel``: where the person is in the two files, if other channels are other people.
+    """
 
     utterance: str
     original: Path
     anonymized: Path | None = None
     start_s: float = 0.0
     end_s: float | None = None
+    channel: int | None = None
+    anonymized_channel: int | None = None
 
     def read(self) -> tuple[Audio, Audio]:
         """Read the original and the anonymized sound, one channel each."""
-        original = read_mono(self.original, start_s=self.start_s, stop_s=self.end_s)
-        return original, original if self.anonymized is None else read_mono(self.anonymized)
+        original = read_mono(self.original, start_s=self.start_s, stop_s=self.end_s, channel=self.channel)
+        if self.anonymized is None:
+            return original, original
+        return original, read_mono(self.anonymized, channel=self.anonymized_channel)
 
     @property
     def length(self) -> tuple[bool, float]:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from personare.attackers.attack import Attack
-from personare.attackers.cache import embed_file
+from personare.attackers.cache import EmbedWork
 from personare.core.audio import write
 from personare.core.errors import PersonareError
 from personare.core.seeding import Key, rng_for
@@ -95,8 +95,7 @@ def probe_sounds(graph: Graph, folder: Path, wanted: set[str]) -> tuple[Seconds,
 def _uncached(job: AnonymizeJob | EmbedJob | ListenJob, store: Store, folder: Path) -> Callable[[Any], Any]:
     """Give the work of a stage without what earlier runs remember: a second plan must not promise more."""
     if isinstance(job, EmbedJob):
-        ear = job.embedder
-        return lambda s: embed_file(s.audio, ear, start_s=s.start_s, end_s=s.end_s, folder=folder / job.stage.key)
+        return EmbedWork(job.embedder, folder / job.stage.key)
     if isinstance(job, ListenJob):
         return _Observed(replace(job.work(store), remember=False))
     return job.work(store)

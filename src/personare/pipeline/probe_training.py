@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from personare.core.audio import read_mono
 from personare.core.errors import PersonareError
@@ -54,8 +55,9 @@ def _seconds(job: TrainJob, folder: Path, utterances: int) -> float:
     return utterances * reading + settings.plan.steps * each + _validation(settings, each)
 
 
-def _example(row: dict[str, object]) -> RecognizerExample:
-    audio = read_mono(Path(str(row["audio"])), start_s=row.get("start_s") or 0.0, stop_s=row.get("end_s"))  # type: ignore[arg-type]
+def _example(row: dict[str, Any]) -> RecognizerExample:
+    part: dict[str, Any] = {"start_s": row.get("start_s") or 0.0, "stop_s": row.get("end_s")}
+    audio = read_mono(Path(str(row["audio"])), **part, channel=row.get("person_channel"))
     return example(audio, str(row["text"]), normalize=Letters())
 
 

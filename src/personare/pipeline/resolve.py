@@ -98,6 +98,7 @@ class ResolvedAttacker:
     attacker: Attacker
     enroll_draws: int = 1
     similar: ResolvedAnonymizer | None = None
+    train_draws: int = 1
 
     @property
     def by_cosine(self) -> bool:
@@ -109,7 +110,8 @@ class ResolvedAttacker:
         if anonymizer.kind != "none" or self.attacker.knowledge is Knowledge.ORIGINAL:
             return self
         scorer = "wccn" if self.attacker.scorer_name == "aligned" else self.attacker.scorer_name
-        return replace(self, attacker=replace(self.attacker, knowledge=Knowledge.ORIGINAL, scorer=scorer), similar=None)
+        plain = replace(self.attacker, knowledge=Knowledge.ORIGINAL, scorer=scorer, folds=0)
+        return replace(self, attacker=plain, similar=None, train_draws=1)
 
     def facts(self) -> dict[str, Any]:
         """Everything an attack depends on besides its speech."""
@@ -121,6 +123,8 @@ class ResolvedAttacker:
             "as_norm": self.attacker.as_norm,
             "alignment": self.attacker.alignment if level is Knowledge.ALIGNED else "",
             "similar": self.similar.present_identity.fingerprint if self.similar else "",
+            "train_draws": self.train_draws,
+            "folds": self.attacker.folds,
         }
 
 
@@ -209,7 +213,7 @@ def resolve_attacker(
     where = f"attackers: {label}"
     try:
         level = knowledge(choice.knowledge)
-        attacker = Attacker(level, choice.embedder, choice.scorer, choice.as_norm, choice.alignment)
+        attacker = Attacker(level, choice.embedder, choice.scorer, choice.as_norm, choice.alignment, choice.folds)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     similar = None
@@ -217,7 +221,7 @@ def resolve_attacker(
         similar = _similar(where, choice.learns_from, anonymizers, folder)
     elif choice.learns_from is not None:
         raise ConfigError(f"{where}: learns_from is for semi-informed attackers, not for {level.value}")
-    return ResolvedAttacker(label, attacker, choice.enroll_draws, similar)
+    return ResolvedAttacker(label, attacker, choice.enroll_draws, similar, choice.train_draws)
 
 
 def _similar(

@@ -100,7 +100,8 @@ def _by_number(frame: pl.DataFrame, choice: CorpusChoice, key: Key) -> dict[str,
     counts = [round(n * len(order)) if n < 1 else int(n) for n in (choice.train, choice.calibration)]
     if sum(counts) > len(order) - 2 and choice.split != "trial":
         rest = f", {sum(counts)} of them are set aside for train and calibration" if sum(counts) else ""
-        raise CorpusError(f"there are {len(order)} speakers{rest}; at least 2 must be left to be attacked")
+        people = "is 1 speaker" if len(order) == 1 else f"are {len(order)} speakers"
+        raise CorpusError(f"there {people}{rest}; at least 2 must be left to be attacked")
     groups = {}
     for name, count in zip(("train", "calibration"), counts, strict=True):
         aside, order = order[:count], order[count:]

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from personare.core.command import typed
 from personare.core.errors import ConfigError, CorpusError, OutputError, StudyError
-from personare.core.files import write_text
+from personare.core.files import sweep, write_text
 from personare.core.weights import files_of
 from personare.engine import Engine, Result, engine_for
 from personare.pipeline.check import check_study
@@ -25,7 +26,7 @@ from personare.pipeline.store import Failures, Store
 from personare.pipeline.study import Study
 from personare.pipeline.waves import Job, Watcher, run_wave
 
-LOG, STUDY, HASHES = "log.txt", "study.yaml", "hashes.json"
+LOG, STUDY, HASHES, HOME = "log.txt", "study.yaml", "hashes.json", "home.txt"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +109,12 @@ def run_study(
     """
     store = open_folder(folder, resume=resume)
     store.folder.mkdir(parents=True, exist_ok=True)
+    sweep(folder)  # what a killed run left half written
     write_text(folder / STUDY, written)
+    write_text(store.folder / HOME, f"{home.resolve()}\n")  # what is made of the run later finds its speech again
     log = Log(folder / LOG, watch)
+    if command := typed():
+        log.say(f"command: {command}")
     corpora = {}
     digests = FileDigests(store.folder / HASHES)
     for label, one in read_corpora(study, home, store).items():
@@ -119,8 +124,12 @@ def run_study(
     graph = Graph(study, corpora, home, digests)
     graph.stages  # noqa: B018 - every file that a stage depends on is hashed now
     digests.save()
-    executed = sum(run_wave(name, jobs, store, engine=engine, watch=log) for name, jobs in graph.waves.items() if jobs)
-    outcome = write_folder(graph, store, folder)
+    waves = [(name, jobs) for name, jobs in graph.waves.items() if jobs]
+    try:
+        executed = sum(run_wave(name, jobs, store, engine=engine, watch=log) for name, jobs in waves)
+        outcome = write_folder(graph, store, folder)
+    finally:
+        sweep(folder)  # and what workers that were stopped left
     log.say(f"findings: {len(outcome.findings)}, failures: {len(outcome.failures)}, stages done now: {executed}")
     return Ran(outcome, executed, len(graph.stages))
 

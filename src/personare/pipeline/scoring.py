@@ -18,8 +18,10 @@ from personare.metrics.privacy.summary import ScoreSummary, score_summary
 from personare.metrics.privacy.zebra import tag
 from personare.reports.score_plots import ScorePicture, score_picture
 
-NO_SPEAKERS = "no speakers in this file: intervals redraw trials, and are too narrow where a speaker has several trials"
-ENROLLED_REDRAWN = "this file does not tell who speaks in every recording: intervals redraw the enrolled speakers"
+NO_SPEAKERS = (
+    "no speakers in this file: intervals leave out trials, and are too narrow where a speaker has several trials"
+)
+ENROLLED_LEFT_OUT = "this file does not tell who speaks in every recording: intervals leave out the enrolled speakers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +54,13 @@ class ScoredFile:
         return None if np.isnan(worst.low) else [tag(worst.low), tag(worst.high)]
 
 
-def score_file(path: Path, *, key: Path | None, seed: int, resamples: int, dcf_prior: float) -> ScoredFile:
-    """Read one file and compute everything; the same seed gives the same intervals."""
+def score_file(path: Path, *, key: Path | None, seed: int, dcf_prior: float) -> ScoredFile:
+    """Read one file and compute everything; the same seed gives the same numbers."""
     scores = read_scores(path, key=key)
     rng = rng_for(Key.from_seed(seed), "score")
     try:
         if scores.target_enrolled is None or scores.nontarget_enrolled is None:
-            return ScoredFile(path, scores, _by_trial(scores, rng, resamples, dcf_prior), (NO_SPEAKERS,))
+            return ScoredFile(path, scores, _by_trial(scores, rng, dcf_prior), (NO_SPEAKERS,))
         tested = scores.nontarget_tested
         redrawn = tested if tested is not None and scores.tested_known else scores.nontarget_enrolled
         identities = None if tested is None else Identities(scores.target_enrolled, tested, scores.nontarget_enrolled)
@@ -69,18 +71,17 @@ def score_file(path: Path, *, key: Path | None, seed: int, resamples: int, dcf_p
             nontarget_speakers=redrawn,
             identities=identities,
             rng=rng,
-            resamples=resamples,
             dcf_prior=dcf_prior,
         )
     except MetricError as error:
         raise MetricError(f"{path}: {error}") from None
     if len(np.unique(np.append(scores.target_enrolled, redrawn))) == 1:
         return ScoredFile(path, scores, summary, ("one enrolled speaker: no interval can be given",))
-    return ScoredFile(path, scores, summary, () if scores.tested_known else (ENROLLED_REDRAWN,))
+    return ScoredFile(path, scores, summary, () if scores.tested_known else (ENROLLED_LEFT_OUT,))
 
 
-def _by_trial(scores: FileScores, rng: np.random.Generator, resamples: int, dcf_prior: float) -> ScoreSummary:
-    """Redraw trials instead of speakers."""
+def _by_trial(scores: FileScores, rng: np.random.Generator, dcf_prior: float) -> ScoreSummary:
+    """Leave out trials instead of speakers."""
     trials = len(scores.targets) + len(scores.nontargets)
     groups = trial_groups(scores.targets, scores.nontargets, rng=rng)
     found = score_summary(
@@ -89,7 +90,6 @@ def _by_trial(scores: FileScores, rng: np.random.Generator, resamples: int, dcf_
         target_speakers=groups[0],
         nontarget_speakers=groups[1],
         rng=rng,
-        resamples=resamples,
         dcf_prior=dcf_prior,
     )
     findings = tuple(replace(f, estimate=replace(f.estimate, n=trials)) for f in found.findings)

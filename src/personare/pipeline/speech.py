@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Sequence
@@ -108,7 +109,7 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         folder = stages / f"voices-{hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]}"
         frame = _invented(wanted, folder)
     else:
-        reading = read_corpus(choice.path, layout=choice.layout)
+        reading = read_corpus(choice.path, layout=choice.layout, person_channels=True)
         frame, trials = reading.corpus.frame, reading.trials
         problems = tuple(p for p in reading.problems if p.kind in FATAL and not study.skip_impossible)
         notes += [*reading.notes, *(p.line for p in reading.problems if p not in problems)]
@@ -154,7 +155,7 @@ def _learnt_from(frame: pl.DataFrame, choice: CorpusChoice) -> tuple[pl.DataFram
     """Add the corpus that is learnt from; people who are attacked are left out of it."""
     if choice.train_path is None:
         return frame, []
-    others = read_corpus(choice.train_path).corpus.frame
+    others = read_corpus(choice.train_path, person_channels=True).corpus.frame
     frame = frame.filter(pl.col("role") != TRAIN)
     attacked = frame["speaker"].unique().to_list()
     both = others.filter(pl.col("speaker").is_in(attacked))["speaker"].n_unique()
@@ -208,7 +209,9 @@ class FileDigests:
 
     def __init__(self, memory: Path) -> None:
         self._memory = memory
-        self._known: dict[str, list[str]] = json.loads(memory.read_text(encoding="utf-8")) if memory.is_file() else {}
+        self._known: dict[str, list[str]] = {}
+        with contextlib.suppress(OSError, ValueError):  # nothing kept, or damaged: everything is hashed anew
+            self._known = dict(json.loads(memory.read_text(encoding="utf-8")))
 
     def of(self, path: Path | str) -> str:
         """Give the digest of a file, or say that it is not there."""
@@ -241,7 +244,8 @@ def _state(path: str) -> str:
 
 def content_of(frame: pl.DataFrame) -> str:
     """Hash what a result depends on: ids, speakers, genders, cuts and the content of the files; not where they lie."""
-    columns = [c for c in ("utterance", "speaker", "gender", "start_s", "end_s", "digest") if c in frame.columns]
+    known = ("utterance", "speaker", "gender", "start_s", "end_s", "person_channel", "digest")
+    columns = [c for c in known if c in frame.columns]
     if "digest" not in columns:
         raise AudioError("the speech has not been hashed yet")
     rows = json.dumps(frame.select(columns).rows(), sort_keys=True)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from personare.attackers.fused import JOINT, parts_of
 from personare.core.catalog import allow_modules_in
 from personare.core.config import load_yaml
 from personare.core.errors import ConfigError
+from personare.pipeline.attacker_choice import AttackerChoice as AttackerChoice
 
 ORIGINAL = "original"
 Names = str | tuple[str, ...]
@@ -86,40 +88,6 @@ class CorpusChoice:
     def on_one_side(self) -> Literal["refuse", "keep", "drop"]:
         """What happens to people who are only enrolled or only tested; some designs have them."""
         return self.one_sided or ("keep" if self.split in ("sets", "lists", "trial") else "refuse")
-
-
-@dataclass(frozen=True)
-class AttackerChoice:
-    """One attacker.
-
-    Parameters
-    ----------
-    knowledge : original, ignorant, lazy-informed, semi-informed, informed or aligned (or the challenge's names).
-    embedder : ecapa, ge2e, trained:FILE.onnx, or module:Class.
-    scorer : how vectors are compared; ``cosine`` learns nothing, ``wccn`` and ``plda`` learn from the train part.
-        Without: cosine, or plda for attackers who learn.
-    learns_from : for semi-informed: the anonymizer that is like the attacked one, by its label in the study, or with
-        its own settings, as in ``anonymizers``.
-    enroll_draws : how many times enrolment speech is anonymized with other pseudo-speakers, of which the mean is
-        enrolled; 1 is the challenge's attacker, more take the chance of the attacker's own draw out.
-    as_norm : the size of the cohort, of the train part, that a score is normalised by; 0 for none.
-    alignment : for aligned: whether the attacker knows which utterance became which.
-    """
-
-    knowledge: str
-    embedder: str = "ecapa"
-    scorer: str | None = None
-    learns_from: str | Mapping[str, Any] | None = None
-    enroll_draws: int = 5
-    as_norm: int = 0
-    alignment: Literal["pairs", "no pairs"] = "pairs"
-    RENAMED: ClassVar[Mapping[str, str]] = {"disguises": "enroll_draws"}
-
-    def __post_init__(self) -> None:
-        if self.enroll_draws < 1 or self.as_norm < 0:
-            raise ConfigError(
-                f"enroll_draws must be at least 1 and as_norm at least 0, not {self.enroll_draws}, {self.as_norm}"
-            )
 
 
 @dataclass(frozen=True)
@@ -293,5 +261,9 @@ def _absolute_or_none(path: Path | None, folder: Path) -> Path | None:
 
 
 def _named_file(name: str, folder: Path) -> str:
-    kind, _, path = name.partition(":")
-    return f"{kind}:{_absolute(Path(path), folder)}" if path and kind in TAKE_FILES else name
+    """Make the files absolute that an embedder, or the parts of a fusion, are named by."""
+    split = [(part, *part.partition(":")) for part in parts_of(name)]
+    return JOINT.join(
+        f"{kind}:{_absolute(Path(path), folder)}" if path and kind in TAKE_FILES else part
+        for part, kind, _, path in split
+    )

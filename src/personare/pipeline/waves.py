@@ -117,7 +117,7 @@ def _complete(store: Store, stage: Stage) -> bool:
 
 
 def _once(jobs: Sequence[Job]) -> list[Job]:
-    """Do equal stages once: two attackers with the same ear need the same vectors."""
+    """Do equal stages once: two attackers with the same embedder need the same vectors."""
     return list({job.stage.key: job for job in jobs}.values())
 
 

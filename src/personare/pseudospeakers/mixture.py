@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
-from personare.pseudospeakers.clustering import kmeans_labels
+from personare.core.vectors import kmeans_labels
 
 Floats = NDArray[np.float64]
 

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from personare.core.errors import ConfigError
-from personare.core.vectors import cosine, unit_rows
-from personare.pseudospeakers.clustering import kmeans_labels
+from personare.core.vectors import cosine, kmeans_labels, unit_rows
 from personare.pseudospeakers.generator import PerGender, Request
 
 Floats = NDArray[np.float64]

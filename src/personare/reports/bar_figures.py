@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from personare.core.findings import Finding
 from personare.core.text import number_text
 from personare.reports.blocks import Figure
-from personare.reports.figures import COLOURS, GREY, INK, PANEL_IN, drawing, drawn
+from personare.reports.drawing.axes import Axis, rows_axis
+from personare.reports.drawing.items import Band, Curve, Item, Level, Note, Panel, Whisker
+from personare.reports.drawing.lettering import LEADING, block_width, wrapped
+from personare.reports.drawing.panels import picture
+from personare.reports.figures import GUESSING_DASH, PANEL_PT, series_colour
 
-ROW_IN, HEAD_IN = 0.27, 1.0
+ROW_PT = 19.0
+LABEL_PT = 120.0  # longer labels take several lines
+LEAST_PLOT_PT = 130.0  # bars have at least so much space
+CHANCE_DASH = (3.0, 1.8)
 
 
 @dataclass(frozen=True)
@@ -27,68 +33,67 @@ class FindingBar:
 
 def bar_figure(bars: Sequence[FindingBar], *, name: str, title: str, most: float | None = None) -> Figure:
     """Draw the bars of one metric from top to bottom, a heading over each group; ``most`` ends the axis."""
-    groups = list(dict.fromkeys(bar.group for bar in bars))
-    rows = len(bars) + len(groups)
     scale = 100.0 if bars[0].finding.metric.unit == "%" else 1.0
-    with drawing(PANEL_IN, HEAD_IN + ROW_IN * rows) as (figure, axes):
-        axis, place, ticks = axes[0], 0, []
-        for group in groups:
-            axis.text(0, place, f" {group}", va="center", weight="bold", fontsize=9.5)
+    items: list[Item] = []
+    labels: list[tuple[int, str]] = []
+    x = _across(bars, scale, most)
+    place = 0
+    for group in dict.fromkeys(bar.group for bar in bars):
+        heading = wrapped(group, 9.5, 1.5 * LABEL_PT, bold=True)
+        items.append(Note(max(0.0, x.low), place, heading, right=4, size=9.5, bold=True))
+        for bar in (b for b in bars if b.group == group):
             place += 1
-            for bar in (b for b in bars if b.group == group):
-                _bar(axis, place, bar, scale)
-                ticks.append((place, bar.label))
-                place += 1
-        axis.set_yticks([at for at, _ in ticks], [label for _, label in ticks], fontsize=9)
-        axis.tick_params(axis="y", length=0)
-        axis.set_ylim(rows - 0.4, -0.6)
-        _limits(axis, bars, scale, most)
-        axis.set_title(title)
-        _finish(axis, bars)
-        return drawn(figure, name=name, alt=_words(title, bars))
+            items += _bar(place, bar, scale, per_pt=(x.high - x.low) / LEAST_PLOT_PT)
+            labels.append((place, wrapped(bar.label, 9.0, LABEL_PT)))
+        place += 1
+    if x.low < 0:
+        items.append(Level(0.0, across=True, width=0.8))
+    y = rows_axis([label for _, label in labels], places=[at for at, _ in labels])
+    texts = [item.text for item in items if isinstance(item, Note)] + [label for _, label in labels]
+    scene = picture([Panel(x, y, tuple(items), title)], width=PANEL_PT, height=row_pt(texts) * (y.low - y.high))
+    return Figure(scene, _words(title, bars), name=name)
 
 
-def _bar(axis: Any, place: int, bar: FindingBar, scale: float) -> None:
-    """One bar, its whisker, and the guesser's level as a dashed tick, because it may differ between bars."""
+def row_pt(labels: Sequence[str], *, least: float = ROW_PT, size: float = 9.0) -> float:
+    """Give the height of rows so that the label with the most lines fits into one."""
+    lines = max((label.count("\n") + 1 for label in labels), default=1)
+    return max(least, size * LEADING * lines + 6)
+
+
+def _bar(place: int, bar: FindingBar, scale: float, *, per_pt: float) -> Iterator[Item]:
+    """One bar, its whisker, and the guesser's level as a dashed tick, because it may differ between bars.
+
+    The number stands at the end of its bar, behind the tick only where the tick would cross it; ``per_pt`` is how much
+    of the axis a point takes at the most.
+    """
     value, low, high = (scale * x for x in _numbers(bar.finding))
-    colour = GREY if bar.series is None else COLOURS[bar.series % len(COLOURS)]
-    axis.barh(place, value, color=colour, height=0.66, alpha=0.78)
+    yield Band([0.0, value], [place + 0.33] * 2, [place - 0.33] * 2, series_colour(bar.series), opacity=0.78)
     if not math.isnan(low):
-        whisker = [[max(0.0, value - low)], [max(0.0, high - value)]]
-        axis.errorbar(value, place, xerr=whisker, color=INK, capsize=2.5, linewidth=1.1)
-    if bar.finding.chance_level is not None:
-        level = scale * bar.finding.chance_level
-        axis.plot([level, level], [place - 0.5, place + 0.5], color=INK, linestyle=(0, (2, 1.2)), linewidth=1.5)
-    end = max(v for v in (value, high, scale * (bar.finding.chance_level or 0.0)) if not math.isnan(v))
-    shown = bar.finding.value_text
-    axis.annotate(shown, (end, place), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5)
+        yield Whisker((min(low, value), place), (max(high, value), place))
+    level = bar.finding.chance_level
+    if level is not None:
+        ends = [place - 0.5, place + 0.5]
+        yield Curve([scale * level] * 2, ends, width=1.5, dash=CHANCE_DASH, label="guessing")
+    end = max((v for v in (value, high) if math.isfinite(v)), default=0.0)
+    words = (5 + block_width(bar.finding.value_text, 8.5) + 4) * per_pt
+    if level is not None and end - 3 * per_pt < scale * level < end + words:
+        end = max(end, scale * level)
+    yield Note(end, place, bar.finding.value_text, right=5, size=8.5)
 
 
 def _numbers(finding: Finding) -> tuple[float, float, float]:
     return finding.estimate.value, finding.estimate.low, finding.estimate.high
 
 
-def _limits(axis: Any, bars: Sequence[FindingBar], scale: float, most: float | None) -> None:
-    ends = [scale * x for b in bars for x in (*_numbers(b.finding), b.finding.chance_level or 0.0) if not math.isnan(x)]
-    top = max(ends) if most is None else max(most * scale, max(ends))
-    low = min(0.0, *ends)
-    axis.set_xlim(low, low + 1.22 * (top - low or 1.0))  # space for the numbers at the ends
-    bound = scale * bars[0].finding.metric.bounds[1]
-    axis.set_xticks([tick for tick in axis.get_xticks() if low <= tick <= bound])
-    axis.set_xlim(low, low + 1.22 * (top - low or 1.0))
-    if low < 0:
-        axis.axvline(0, color=INK, linewidth=0.8)
-
-
-def _finish(axis: Any, bars: Sequence[FindingBar]) -> None:
-    card = bars[0].finding.metric
-    safer = (
-        "safer" if bars[0].finding.chance_level is not None or "attacker" in bars[0].finding.conditions else "better"
-    )
-    axis.set_xlabel(f"{f'{card.unit}, ' if card.unit else ''}{card.better} is {safer}")  # the title names the metric
-    if any(b.finding.chance_level is not None for b in bars):
-        axis.plot([], [], color=INK, linestyle=(0, (2, 1.2)), linewidth=1.5, label="guessing")
-        axis.legend(frameon=False, fontsize=8.5, loc="upper right", borderaxespad=0, bbox_to_anchor=(1, 1.0))
+def _across(bars: Sequence[FindingBar], scale: float, most: float | None) -> Axis:
+    numbers = (x for b in bars for x in (*_numbers(b.finding), b.finding.chance_level or 0.0))
+    ends = [scale * x for x in numbers if math.isfinite(x)]
+    top = max([*ends, 0.0]) if most is None else max(most * scale, *ends)
+    low = min([*ends, 0.0])
+    card, finding = bars[0].finding.metric, bars[0].finding
+    safer = "safer" if finding.chance_level is not None or "attacker" in finding.conditions else "better"
+    unit = f"{card.unit}, " if card.unit else ""  # the title names the metric
+    return Axis(low, top if top > low else low + 1.0, label=f"{unit}{card.better} is {safer}", grid=False)
 
 
 def _words(title: str, bars: Sequence[FindingBar]) -> str:
@@ -104,23 +109,18 @@ def exposed_figure(
     speakers: Sequence[tuple[str, float]], *, everybody: int, chance: float, series: int | None, name: str, title: str
 ) -> Figure:
     """Draw (speaker, share of tests linked), the most exposed of ``everybody``; ``chance`` is one in N."""
-    colour = GREY if series is None else COLOURS[series % len(COLOURS)]
-    with drawing(PANEL_IN, 1.1 + 0.26 * len(speakers)) as (figure, axes):
-        axis = axes[0]
-        for place, (_, share) in enumerate(speakers):
-            axis.plot([0, 100 * share], [place, place], color=colour, linewidth=1.6, alpha=0.6)
-            axis.plot(100 * share, place, "o", color=colour, markersize=6)
-            at = (100 * share, place)
-            axis.annotate(number_text(share, "%"), at, xytext=(8, 0), textcoords="offset points", va="center")
-        axis.axvline(100 * chance, color=INK, linestyle=(0, (4, 2)), linewidth=1.1, label="guessing")
-        axis.set_yticks(range(len(speakers)), [who for who, _ in speakers], fontsize=9)
-        axis.tick_params(axis="y", length=0)
-        axis.set_ylim(len(speakers) - 0.4, -0.6)
-        axis.set_xlim(0, 122)
-        axis.set_xticks([0, 25, 50, 75, 100])
-        axis.set_xlabel(f"tests linked, % ({len(speakers)} of {everybody:,} speakers)")
-        figure.legend(frameon=False, fontsize=8.5, loc="outside lower right")
-        axis.set_title(title)
-        words = "; ".join(f"{who} {number_text(share, '%')}" for who, share in speakers)
-        alt = f"{title}, share of tests linked: {words}; guessing {number_text(chance, '%')}."
-        return drawn(figure, name=name, alt=alt)
+    colour = series_colour(series)
+    items: list[Item] = []
+    for place, (_, share) in enumerate(speakers):
+        items.append(Curve([0, 100 * share], [place] * 2, colour, width=1.6, opacity=0.6))
+        items.append(Curve([100 * share], [place], colour, marker="circle", size=6))
+        items.append(Note(100 * share, place, number_text(share, "%"), right=8))
+    items.append(Level(100 * chance, across=True, dash=GUESSING_DASH, label="guessing"))
+    labels = [wrapped(who, 9.0, LABEL_PT) for who, _ in speakers]
+    x = Axis(0, 100, label=f"tests linked, % ({len(speakers)} of {everybody:,} speakers)", grid=False)
+    y = rows_axis(labels)
+    height = row_pt(labels, least=18.5) * (y.low - y.high)
+    scene = picture([Panel(x, y, tuple(items), title)], width=PANEL_PT, height=height)
+    words = "; ".join(f"{who} {number_text(share, '%')}" for who, share in speakers)
+    alt = f"{title}, share of tests linked: {words}; guessing {number_text(chance, '%')}."
+    return Figure(scene, alt, name=name)

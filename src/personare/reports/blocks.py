@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from personare.core.audio import Audio
+from personare.reports.drawing.shapes import Scene
+from personare.reports.drawing.svg import page_svg
 
-Tone = Literal["exposed", "not-shown", "undecided", "kept", "broken", "plain"]
+Tone = Literal["exposed", "partly", "not-shown", "undecided", "kept", "broken", "plain"]
 TONES: Mapping[str, tuple[str, str]] = {
     "exposed": ("▲", "Better than guessing"),
+    "partly": ("◆", "Partly protected"),
     "not-shown": ("●", "Not shown to be better than guessing"),
     "undecided": ("?", "Not decided"),
     "kept": ("●", "Gate open"),
@@ -46,10 +49,25 @@ class BulletList:
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence; its ``tone`` says whether an attacker does better than guessing, or whether bounds are kept."""
+    """One sentence; its ``tone`` says whether an attacker does better than guessing, or whether bounds are kept.
+
+    ``label`` stands over it instead of the tone's words, ``next_step`` below it: what to do about it.
+    """
 
     sentence: str
     tone: Tone = "plain"
+    label: str = ""
+    next_step: str = ""
+
+    @property
+    def heading(self) -> str:
+        """What stands over the sentence: its label, or the words of its tone; nothing over a plain one."""
+        return self.label or TONES.get(self.tone, ("", ""))[1]
+
+    @property
+    def sign(self) -> str:
+        """The sign of its tone."""
+        return TONES.get(self.tone, ("", ""))[0]
 
 
 @dataclass(frozen=True)
@@ -82,13 +100,17 @@ class ReportTable:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing: SVG text, what it shows in words (for those who cannot see it), its caption, and a PNG of it."""
+    """A drawing, what it shows in words (for those who cannot see it), its caption, and its name among all figures."""
 
-    svg: str
+    scene: Scene = field(repr=False)
     alt: str
-    caption: str
+    caption: str = ""
     name: str = ""
-    png: bytes = field(default=b"", repr=False)
+
+    @property
+    def svg(self) -> str:
+        """The drawing for a page, in the page's colours."""
+        return page_svg(self.scene, name=self.name)
 
 
 @dataclass(frozen=True)
@@ -118,9 +140,10 @@ class AudioExamples:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and values."""
+    """Names and values, under a title where they need one."""
 
     entries: Mapping[str, str]
+    title: str = ""
     kind: ClassVar[str] = "facts"
 
 
@@ -131,10 +154,17 @@ Block = Paragraph | Notice | BulletList | Statements | ReportTable | FigureRow |
 class Section:
     """One heading with what stands below it; ``name`` is its place in the page.
 
-    ``unmeasured`` names what this section would show, had it been measured; a section without blocks is left out.
+    ``aside`` stands beside the blocks where a screen is wide, and after them elsewhere. ``unmeasured`` names what this
+    section would show, had it been measured; a section without blocks is left out.
     """
 
     name: str
     title: str
     blocks: Sequence[Block] = ()
     unmeasured: Sequence[str] = ()
+    aside: Sequence[Block] = ()
+
+    @property
+    def every_block(self) -> list[Block]:
+        """The blocks, and what stands beside them."""
+        return [*self.blocks, *self.aside]

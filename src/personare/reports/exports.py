@@ -11,7 +11,8 @@ from typing import Any
 from personare.core.findings import Finding
 from personare.reports.page import Page
 
-FIRST = ("metric", "title", "value", "low", "high", "n", "chance", "differs_from_chance", "failed", "better", "unit")
+FIRST = ("metric", "title", "value", "low", "high", "n", "chance", "differs_from_chance")
+REST = ("p_better", "p_worse", "failed", "better", "unit")
 
 
 def as_csv(findings: Sequence[Finding]) -> str:
@@ -23,11 +24,11 @@ def as_csv(findings: Sequence[Finding]) -> str:
     names = list(dict.fromkeys(name for finding in findings for name in finding.conditions))
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*FIRST, "cite", *names])
+    writer.writerow([*FIRST, *REST, "cite", *names])
     for finding in findings:
         row = finding.as_row() | {"better": finding.metric.better, "unit": finding.metric.unit}
         writer.writerow(
-            [_cell(row[name]) for name in (*FIRST, "cite")] + [_cell(finding.conditions.get(n)) for n in names]
+            [_cell(row[name]) for name in (*FIRST, *REST, "cite")] + [_cell(finding.conditions.get(n)) for n in names]
         )
     return stream.getvalue()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from personare.core.findings import Finding
 from personare.reports.blocks import ReportTable
-from personare.reports.verdicts import outcome
+from personare.reports.outcomes import outcome
 
 COUNTS = ("targets", "nontargets", "tests", "S", "D", "I", "references", "checked_to", "attack", "control", "baseline")
 NAMED = ("anonymizer", "attacker", "listener", "knowledge", "embedder", "scorer", "corpus")

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from personare.core.files import atomic_path
-from personare.reports.figures import COLOURS, INK, drawing
+from personare.reports.drawing.axes import Axis, limits
+from personare.reports.drawing.items import Curve, Panel, Ring
+from personare.reports.drawing.panels import picture
+from personare.reports.figures import COLOURS, save_drawing
 
 
 def write_learning_figure(
@@ -20,19 +22,15 @@ def write_learning_figure(
     judged: str = "EER on held-out speakers, %",
     scale: float = 100.0,
 ) -> None:
-    """Draw loss and judgement over steps into ``path``, a PNG; ``judged`` names ``scale`` times the judgement."""
-    with drawing(9.0, 3.4, columns=2) as (figure, axes):
-        known = [(step, loss) for step, loss in zip(steps, losses, strict=True) if math.isfinite(loss)]
-        axes[0].plot([s for s, _ in known], [v for _, v in known], color=COLOURS[0], marker="o", markersize=3)
-        axes[0].set_ylabel("loss, mean since the last judgement")
-        shown = [scale * value for value in held_out]
-        best = min(range(len(shown)), key=shown.__getitem__)
-        axes[1].plot(steps, shown, color=COLOURS[1], marker="o", markersize=3)
-        axes[1].plot(steps[best], shown[best], "o", color=INK, markersize=8, fillstyle="none")
-        axes[1].set_ylabel(judged)
-        axes[1].set_ylim(bottom=0)
-        for axis in axes:
-            axis.set_xlabel("steps")
-        figure.suptitle(title)
-        with atomic_path(path) as part:
-            figure.savefig(part, dpi=150, metadata={"Software": None})
+    """Draw loss and judgement over steps into ``path``, SVG or PDF; ``judged`` names ``scale`` times the judgement."""
+    x = Axis(*limits(steps), label="steps")
+    shown = [scale * value for value in held_out]
+    known = [(step, value) for step, value in zip(steps, shown, strict=True) if math.isfinite(value)]
+    best = [Ring(*min(known, key=lambda pair: pair[1]))] if known else []
+    loss = Curve(steps, losses, COLOURS[0], marker="circle", size=3.2, width=1.5)
+    judgement = Curve(steps, shown, COLOURS[1], marker="circle", size=3.2, width=1.5)
+    panels = [
+        Panel(x, Axis(*limits(losses), label="loss, mean since the last judgement"), (loss,)),
+        Panel(x, Axis(*limits(shown, low=min([0.0, *(v for _, v in known)])), label=judged), (judgement, *best)),
+    ]
+    save_drawing(picture(panels, width=648, height=190, title=title), path, alt=title)

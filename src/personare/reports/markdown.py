@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from personare.reports.blocks import (
-    TONES,
     AudioExamples,
     Block,
     BulletList,
@@ -15,11 +14,10 @@ from personare.reports.blocks import (
     Notice,
     Paragraph,
     ReportTable,
+    Statement,
     Statements,
 )
 from personare.reports.page import Page
-
-MARKS = {name: f"**{words}.** " for name, (_, words) in TONES.items()}
 
 
 def escaped(text: str) -> str:
@@ -37,7 +35,7 @@ def as_markdown(page: Page, *, figures: str = "figures") -> str:
     parts = [f"# {escaped(page.title)}", escaped(page.subtitle)]
     for section in page.sections:
         parts.append(f"## {escaped(section.title)}")
-        for block in section.blocks:
+        for block in section.every_block:
             parts += _block(block, figures)
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -48,7 +46,7 @@ def _block(block: Block, figures: str) -> Iterator[str]:
     elif isinstance(block, BulletList):
         yield "\n".join(f"- {escaped(sentence)}" for sentence in block.sentences)
     elif isinstance(block, Statements):
-        yield "\n".join(f"- {MARKS.get(s.tone, '')}{escaped(s.sentence)}" for s in block.statements)
+        yield "\n".join(f"- {_statement(statement)}" for statement in block.statements)
     elif isinstance(block, ReportTable):
         yield f"*{escaped(block.caption)}*"
         yield _table(block)
@@ -60,7 +58,14 @@ def _block(block: Block, figures: str) -> Iterator[str]:
             f"- {escaped(e.title)}: {', '.join(escaped(label) for label, _ in e.versions)}" for e in block.examples
         )
     elif isinstance(block, Facts):
+        yield f"**{escaped(block.title)}**" if block.title else ""
         yield "\n".join(f"- {escaped(name)}: {escaped(value)}" for name, value in block.entries.items())
+
+
+def _statement(statement: Statement) -> str:
+    heading = f"**{escaped(statement.heading)}.** " if statement.heading else ""
+    step = f" Next: {statement.next_step}" if statement.next_step else ""
+    return f"{heading}{escaped(statement.sentence)}{step}"
 
 
 def _table(table: ReportTable) -> str:

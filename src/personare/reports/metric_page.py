@@ -36,7 +36,7 @@ def _section(module: str, cards: list[MetricCard]) -> str:
 
 
 def _rows(card: MetricCard) -> str:
-    low, high = (_bound(x) for x in card.bounds)
+    low, high = (bound_text(x) for x in card.bounds)
     chance = "depends on the data" if card.chance is None else f"{card.chance:g}"
     unit = f", in {card.unit}" if card.unit and card.unit != "%" else ""
     return (
@@ -46,5 +46,6 @@ def _rows(card: MetricCard) -> str:
     ).replace("..", ".")
 
 
-def _bound(value: float) -> str:
+def bound_text(value: float) -> str:
+    """Write the end of a metric's range."""
     return ("-∞" if value < 0 else "∞") if math.isinf(value) else f"{value:.4g}"

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from personare.core.audio import Audio, encode_flac
-from personare.core.files import write_bytes, write_text
 from personare.core.findings import Finding
-from personare.reports.blocks import TONES, Block, Facts, Figure, FigureRow, ReportTable, Section, Statements
-from personare.reports.figures import renamed, standalone
+from personare.reports.blocks import Block, Facts, Figure, FigureRow, ReportTable, Section, Statements
+from personare.reports.figures import save_drawing
 from personare.reports.palette import variables
 
 NO_BREAK = "\u00a0"
@@ -55,7 +54,7 @@ class Page:
     def blocks(self) -> Iterator[Block]:
         """Go through everything, from top to bottom."""
         for section in self.sections:
-            yield from section.blocks
+            yield from section.every_block
 
 
 def distinct(sections: Sequence[Section]) -> list[Section]:
@@ -66,12 +65,15 @@ def distinct(sections: Sequence[Section]) -> list[Section]:
         names = itertools.chain([figure.name], (f"{figure.name}-{i}" for i in itertools.count(2)))
         name = next(n for n in names if n not in seen)
         seen.add(name)
-        return figure if name == figure.name else renamed(figure, name)
+        return replace(figure, name=name)
 
     def checked(block: Block) -> Block:
         return replace(block, figures=[own(f) for f in block.figures]) if isinstance(block, FigureRow) else block
 
-    return [replace(section, blocks=[checked(b) for b in section.blocks]) for section in sections]
+    return [
+        replace(section, blocks=[checked(b) for b in section.blocks], aside=[checked(b) for b in section.aside])
+        for section in sections
+    ]
 
 
 def data_uri(audio: Audio) -> str:
@@ -105,17 +107,14 @@ def render(page: Page) -> str:
         finalize=unbroken,
     )
     environment.filters.update(data_uri=data_uri, svg=Markup)
-    environment.globals["tones"] = TONES
     colours = {"light": variables(dark=False), "dark": variables(dark=True)}
     return environment.get_template("report.html.j2").render(page=page, **colours)
 
 
 def save_figures(page: Page, folder: Path) -> list[Path]:
-    """Write every figure as SVG and PNG; gives their paths."""
-    written = []
-    for figure in page.figures:
-        path = folder / f"{figure.name}.svg"
-        write_text(path, standalone(figure.svg))
-        write_bytes(path.with_suffix(".png"), figure.png)
-        written += [path, path.with_suffix(".png")]
-    return written
+    """Write every figure as SVG and PDF; gives their paths."""
+    return [
+        save_drawing(figure.scene, folder / f"{figure.name}{kind}", alt=figure.alt)
+        for figure in page.figures
+        for kind in (".svg", ".pdf")
+    ]

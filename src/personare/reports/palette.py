@@ -12,6 +12,7 @@ LIGHT: Mapping[str, str] = {
     "line": "#d0d7de",
     "mark": "#0b62a8",
     "bad": "#b42318",
+    "warn": "#8a5300",
     "good": "#1a7037",
 }
 DARK: Mapping[str, str] = {
@@ -22,6 +23,7 @@ DARK: Mapping[str, str] = {
     "line": "#30363d",
     "mark": "#6cb6ff",
     "bad": "#ff8f86",
+    "warn": "#e3b341",
     "good": "#5bd08b",
 }
 # what is compared: pictures are drawn in the light colours, a page swaps them for the dark ones by itself
@@ -36,21 +38,3 @@ def variables(*, dark: bool) -> str:
     named |= {f"c{i + 1}": colour for i, colour in enumerate(SERIES_DARK if dark else SERIES)}
     named["c0"] = NEUTRAL_DARK if dark else NEUTRAL
     return " ".join(f"--{name}: {colour};" for name, colour in named.items())
-
-
-def as_variables(text: str) -> str:
-    """Swap the series' colours in a drawing for the page's variables.
-
-    >>> as_variables(f"fill: {SERIES[1]}")
-    'fill: var(--c2)'
-    """
-    for i, colour in enumerate((NEUTRAL, *SERIES)):
-        text = text.replace(colour, f"var(--c{i})")
-    return text
-
-
-def as_light(text: str) -> str:
-    """Undo ``as_variables`` and the page's ink, for a drawing that stands alone on white."""
-    for i, colour in enumerate((NEUTRAL, *SERIES)):
-        text = text.replace(f"var(--c{i})", colour)
-    return text.replace("currentColor", LIGHT["ink"])

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.core.text import number_text
 from personare.reports.blocks import Figure
-from personare.reports.figures import COLOURS, GREY, INK, PANEL_IN, drawing, drawn
+from personare.reports.drawing.axes import Axis
+from personare.reports.drawing.items import Curve, Level, Panel
+from personare.reports.drawing.panels import picture
+from personare.reports.figures import DASHES, GUESSING_DASH, PANEL_PT, series_colour
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)))
+FIRST = 0.9  # where the axis begins: a little before the best rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,29 +34,22 @@ class RankCurve:
 
 def rank_figure(methods: Sequence[RankCurve], *, people: int, guess: float, name: str, title: str) -> Figure:
     """Draw which share of the speakers has at most that rank; far to the right and steep is safer."""
-    with drawing(PANEL_IN, 3.7) as (figure, axes):
-        axis = axes[0]
-        for i, method in enumerate(methods):
-            _steps(axis, method, people, STYLES[i % len(STYLES)])
-        axis.axvline(
-            guess, color=INK, linestyle=(0, (4, 2)), linewidth=1.1, label=f"guessing, p50 {number_text(guess)}"
-        )
-        axis.axhline(50, color=INK, alpha=0.3, linewidth=0.8)
-        axis.set(xlim=(0.9, max(people, 2) * 1.02), ylim=(0, 103))
-        axis.set_xlabel(f"mean rank of the right person among {people:,} (higher is safer)")
-        axis.set_ylabel("speakers with at most this rank, %")
-        axis.grid(color=INK, alpha=0.12, linewidth=0.6)
-        axis.set_title(title)
-        figure.legend(frameon=False, fontsize=8.5, loc="outside lower center", ncols=2)
-        words = "; ".join(f"{m.label}: median {number_text(m.p50)}, p1 {number_text(m.p1)}" for m in methods)
-        alt = f"{title}. {words}; guessing: median {number_text(guess)} of {people}."
-        return drawn(figure, name=name, alt=alt)
+    last = max(people, 2) * 1.02
+    curves = [_steps(method, last, DASHES[i % len(DASHES)]) for i, method in enumerate(methods)]
+    half = Level(50, width=0.8, opacity=0.3)
+    guessing = Level(guess, across=True, dash=GUESSING_DASH, label=f"guessing, p50 {number_text(guess)}")
+    x = Axis(FIRST, last, label=f"mean rank of the right person among {people:,} (higher is safer)")
+    y = Axis(0, 103, label="speakers with at most this rank, %")
+    scene = picture([Panel(x, y, (half, *curves, guessing), title)], width=PANEL_PT, height=190)
+    words = "; ".join(f"{m.label}: median {number_text(m.p50)}, p1 {number_text(m.p1)}" for m in methods)
+    return Figure(scene, f"{title}. {words}; guessing: median {number_text(guess)} of {people}.", name=name)
 
 
-def _steps(axis: Any, method: RankCurve, people: int, style: Any) -> None:
+def _steps(method: RankCurve, last: float, dash: tuple[float, ...]) -> Curve:
+    """Go up by one speaker's share at each rank."""
     ranks = np.sort(method.ranks)
     share = 100 * np.arange(1, len(ranks) + 1) / len(ranks)
-    colour = GREY if method.series is None else COLOURS[method.series % len(COLOURS)]
-    x, y = np.concatenate([[0.0], ranks, [people * 1.02]]), np.concatenate([[0.0], share, [100.0]])
+    x = [FIRST, *np.repeat(ranks, 2).tolist(), last]
+    y = np.repeat([0.0, *share], 2).tolist()
     label = f"{method.label} (p50 {number_text(method.p50)}, p1 {number_text(method.p1)})"
-    axis.step(x, y, where="post", color=colour, linestyle=style, linewidth=1.9, label=label)
+    return Curve(x, y, series_colour(method.series), width=1.9, dash=dash, label=label)

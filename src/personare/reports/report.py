@@ -13,11 +13,19 @@ from personare.reports.exports import as_csv, as_json
 from personare.reports.latex import as_latex
 from personare.reports.markdown import as_markdown
 from personare.reports.page import Page, distinct, render, save_figures
+from personare.reports.panel_page import is_panel, page_of_panel
 from personare.reports.run import ORIGINAL, Run, read_run
 from personare.reports.sections.attack_bars import attack_bars_section
+from personare.reports.sections.attackers import attackers_section
+from personare.reports.sections.audit import audit_section
 from personare.reports.sections.choosing import SeriesColours, values
 from personare.reports.sections.criteria import criteria_section
-from personare.reports.sections.definitions import definitions_section, numbers_section, unmeasured_section
+from personare.reports.sections.definitions import (
+    definitions_section,
+    literature_section,
+    numbers_section,
+    unmeasured_section,
+)
 from personare.reports.sections.disclosure import disclosure_section, score_pictures
 from personare.reports.sections.environment import environment_section
 from personare.reports.sections.failures import failures_section
@@ -53,14 +61,17 @@ def page_of_run(run: Run, *, names: bool = False, sounds: SoundChoice = "anonymi
     names : shows names, ids and paths of the corpus; without, people are numbers.
     sounds : no speech at all, a few anonymized utterances without their text, or the originals and texts beside them.
     """
+    if is_panel(run):
+        return page_of_panel(run)
     pictures, undrawn = score_pictures(run)
     run = replace(run, notes=(*run.notes, *undrawn))
     run = with_names(run) if names else without_names(run)
     colours = SeriesColours(run)
     sections: list[Section] = [
         verdict_section(run),
-        overview_section(run),
         gate_section(run),
+        overview_section(run),
+        attackers_section(run),
         criteria_section(run),
         tradeoff_section(run, colours),
         gallery_section(run, colours),
@@ -71,13 +82,16 @@ def page_of_run(run: Run, *, names: bool = False, sounds: SoundChoice = "anonymi
         utility_section(run, colours),
         speakers_section(run, colours),
         sounds_section(run, sounds),
+        audit_section(run),
         failures_section(run),
         settings_section(run),
         definitions_section(run),
         numbers_section(run),
         environment_section(run),
     ]
-    shown = [section for section in (*sections, unmeasured_section(sections)) if section.blocks]
+    shown = [
+        section for section in (*sections, unmeasured_section(sections), literature_section(run)) if section.blocks
+    ]
     return Page(run.title, subtitle(run), distinct(shown), run.findings)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,8 @@ from personare.core.tables import read_frame
 from personare.metrics import CARDS, card
 
 ESTIMATE = ("metric", "title", "value", "low", "high", "n", "chance", "differs_from_chance", "failed", "cite")
-PLAIN = (*ESTIMATE, "better", "unit", "other")
+TESTS = ("p_better", "p_worse")  # runs of earlier versions have none
+PLAIN = (*ESTIMATE, *TESTS, "better", "unit", "other")
 ORIGINAL = "original"
 Person = tuple[str, str]  # corpus, speaker
 
@@ -39,7 +41,8 @@ class Run:
     """One run, as its folder describes it.
 
     ``notes`` also name what could not be read; ``speaker_labels`` says how a report calls the speakers, and
-    ``shows_names`` whether it may show names, ids and paths of the corpus.
+    ``shows_names`` whether it may show names, ids and paths of the corpus. ``date`` is the day of the last measurement,
+    ``command`` what was typed; both come from the log, and are empty where there is none.
     """
 
     folder: Path
@@ -53,6 +56,8 @@ class Run:
     notes: tuple[str, ...]
     speaker_labels: Mapping[Person, str] = field(default_factory=dict)
     shows_names: bool = False
+    date: str = ""
+    command: str = ""
 
     def of_kind(self, kind: str) -> list[ArtefactFile]:
         """Give the artefacts of one kind."""
@@ -63,11 +68,13 @@ def read_run(folder: Path) -> Run:
     """Read a run folder; what is no run folder is one clear line."""
     if not (folder / "findings.parquet").is_file():
         raise TableError(
-            f"{folder}: is no run folder (it has no findings.parquet); make one with: personare study run STUDY.yaml"
+            f"{folder}: is no run folder (it has no findings.parquet); make one with: personare evaluate ORIG ANON, "
+            "or personare study run STUDY.yaml"
         )
     findings = findings_of(read_frame(folder / "findings.parquet"), folder / "findings.parquet")
     document = _json(folder / "findings.json", {})
     artefacts, absent = _artefacts(folder)
+    date, command = _logged(folder / "log.txt")
     notes = [*document.get("notes", ()), *(f"{name} is listed in artefacts.json, but is not there" for name in absent)]
     return Run(
         folder,
@@ -79,6 +86,8 @@ def read_run(folder: Path) -> Run:
         _json(folder / "environment.json", {}),
         _json(folder / "study.json", {}),
         tuple(dict.fromkeys(str(note) for note in notes)),
+        date=date,
+        command=command,
     )
 
 
@@ -100,7 +109,8 @@ def _finding(row: Mapping[str, Any], names: Sequence[str], path: Path) -> Findin
     except ValueError as error:
         raise TableError(f"{path}: {row['metric']}: {error}") from None
     chance = None if row["chance"] is None or math.isnan(row["chance"]) else float(row["chance"])
-    return Finding(_card(row), estimate, conditions, int(row["failed"] or 0), chance)
+    tails = (None if row.get(k) is None else float(row[k]) for k in TESTS)
+    return Finding(_card(row), estimate, conditions, int(row["failed"] or 0), chance, *tails)
 
 
 def _card(row: Mapping[str, Any]) -> MetricCard:
@@ -132,6 +142,19 @@ def _failures(path: Path) -> list[tuple[str, str, str]]:
     lines = path.read_text(encoding="utf-8").splitlines()[1:]
     cells = [[*line.split("\t", 2), "", ""] for line in lines if line.strip()]
     return [(row[0], row[1], row[2]) for row in cells]
+
+
+def _logged(path: Path) -> tuple[str, str]:
+    """Give the day on which something was measured last, and the last command that was typed."""
+    date, command = "", ""
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+        moment, _, said = line.partition(" ")
+        day = moment.partition("T")[0]
+        if said.startswith("command: "):
+            command = said.removeprefix("command: ")
+        elif re.fullmatch(r"\d{4}-\d\d-\d\d", day) and re.fullmatch(r"findings: .*stages done now: [1-9]\d*", said):
+            date = day
+    return date, command
 
 
 def _json(path: Path, otherwise: Any) -> Any:

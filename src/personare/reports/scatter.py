@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from personare.core.findings import Finding
 from personare.reports.blocks import Figure
-from personare.reports.figures import COLOURS, GREY, INK, MARKERS, PANEL_IN, drawing, drawn, spread
+from personare.reports.drawing.axes import Axis, limits
+from personare.reports.drawing.items import Curve, Item, Level, Note, Panel, Whisker
+from personare.reports.drawing.lettering import LEADING, wrapped
+from personare.reports.drawing.panels import picture
+from personare.reports.drawing.shapes import INK
+from personare.reports.figures import GUESSING_DASH, MARKERS, PANEL_PT, series_colour, spread
 
-HEIGHT_IN = 3.9
+HEIGHT_PT = 205.0
+NAME_PT = 110.0  # longer names take several lines
+NAME_SIZE = 9.0
 
 
 @dataclass(frozen=True)
@@ -25,33 +30,47 @@ class Point:
 
 
 def scatter_figure(points: Sequence[Point], *, name: str, title: str) -> Figure:
-    """Draw every method as a labelled point with both intervals; an arrow shows where one wants to be."""
-    with drawing(PANEL_IN, HEIGHT_IN) as (figure, axes):
-        axis = axes[0]
-        for point in points:
-            _point(axis, point)
-        _chance(axis, points[0].y)
-        _labelled(axis, points[0])
-        axis.margins(0.16, 0.14)
-        _within(axis, points[0])
-        axis.grid(color=INK, alpha=0.12, linewidth=0.6)
-        axis.set_title(title)
-        _names(axis, points)
-        words = "; ".join(f"{p.label}: {p.x.value_text}, {p.y.value_text}" for p in points)
-        x, y = points[0].x.metric.title, points[0].y.metric.title
-        return drawn(figure, name=name, alt=f"{title}: {x} (across) against {y} (upwards). {words}.")
+    """Draw every method as a labelled point with both intervals, and the level of guessing."""
+    level = points[0].y.chance_level
+    x = _axis([p.x for p in points], margin=0.16)
+    y = _axis([p.y for p in points], margin=0.14, also=() if level is None else (level,))
+    items: list[Item] = [item for point in points for item in _point(point)]
+    if level is not None:
+        at = _scale(points[0].y) * level
+        items.append(Level(at, dash=GUESSING_DASH))
+        items.append(Note(x.high, at, "guessing", up=7, size=8.5, anchor="end"))
+    panel = Panel(x, y, (*items, *_names(points, x, y)), title)
+    words = "; ".join(f"{p.label}: {p.x.value_text}, {p.y.value_text}" for p in points)
+    across, upwards = points[0].x.metric.title, points[0].y.metric.title
+    alt = f"{title}: {across} (across) against {upwards} (upwards). {words}."
+    return Figure(picture([panel], width=PANEL_PT, height=HEIGHT_PT), alt, name=name)
 
 
 def _scale(finding: Finding) -> float:
     return 100.0 if finding.metric.unit == "%" else 1.0
 
 
-def _point(axis: Any, point: Point) -> None:
-    colour = GREY if point.series is None else COLOURS[point.series % len(COLOURS)]
+def _axis(findings: Sequence[Finding], *, margin: float, also: Sequence[float] = ()) -> Axis:
+    """Give an axis around findings and their intervals that does not show what cannot be."""
+    scale, card = _scale(findings[0]), findings[0].metric
+    estimates = [f.estimate for f in findings]
+    low, high = limits(
+        (scale * v for v in (*(v for e in estimates for v in (e.value, e.low, e.high)), *also)), margin=margin
+    )
+    least, most = (scale * bound for bound in card.bounds)
+    room = 0.04 * (high - low)
+    unit = f", {card.unit}" if card.unit else ""
+    label = f"{card.title}{unit}\n({card.better} is better)"
+    return Axis(max(low, least - room), min(high, most + 2 * room), label=label)
+
+
+def _point(point: Point) -> Iterator[Item]:
+    colour = series_colour(point.series)
     marker = MARKERS[(point.series or 0) % len(MARKERS)]
     (x, *xs), (y, *ys) = (_ends(f) for f in (point.x, point.y))
-    axis.errorbar(x, y, xerr=_whisker(x, *xs), yerr=_whisker(y, *ys), color=colour, alpha=0.45, capsize=2, linewidth=1)
-    axis.plot(x, y, marker=marker, color=colour, markersize=8, linestyle="none")
+    yield Whisker((xs[0], y), (xs[1], y), colour, width=1, cap=2, opacity=0.6)
+    yield Whisker((x, ys[0]), (x, ys[1]), colour, width=1, cap=2, opacity=0.6)
+    yield Curve([x], [y], colour, width=0, marker=marker, size=8)
 
 
 def _ends(finding: Finding) -> tuple[float, float, float]:
@@ -59,50 +78,23 @@ def _ends(finding: Finding) -> tuple[float, float, float]:
     return scale * e.value, scale * e.low, scale * e.high
 
 
-def _whisker(value: float, low: float, high: float) -> Any:
-    return None if math.isnan(low) or math.isnan(high) else [[max(0.0, value - low)], [max(0.0, high - value)]]
-
-
-def _names(axis: Any, points: Sequence[Point]) -> None:
+def _names(points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Note]:
     """Write each point's name beside it, moved apart where names would overlap."""
-    bottom, top = axis.get_ylim()
-    left, right = axis.get_xlim()
-    ys = spread([_ends(p.y)[0] for p in points], least=0.062 * (top - bottom), low=bottom, high=top)
-    for point, y in zip(points, ys, strict=True):
-        x = _ends(point.x)[0]
-        beyond = x > left + 0.6 * (right - left)
-        side, place = ("right", -8) if beyond else ("left", 8)
-        colour = INK if point.series is None else COLOURS[point.series % len(COLOURS)]
-        axis.annotate(
-            point.label, (x, y), xytext=(place, 7), textcoords="offset points", ha=side, fontsize=9, color=colour
+    names = [wrapped(point.label, NAME_SIZE, NAME_PT) for point in points]
+    line = NAME_SIZE * LEADING * (y.high - y.low) / HEIGHT_PT  # the height of one, in values of the axis
+    heights = [line * (name.count("\n") + 1) for name in names]
+    places = spread([_ends(p.y)[0] for p in points], heights, low=y.low, high=y.high - line)
+    for point, name, place in zip(points, names, places, strict=True):
+        at = _ends(point.x)[0]
+        beyond = x.place(at) > 0.6
+        colour = INK if point.series is None else series_colour(point.series)
+        yield Note(
+            at,
+            place,
+            name,
+            right=-7 if beyond else 7,
+            up=8,
+            size=NAME_SIZE,
+            colour=colour,
+            anchor="end" if beyond else "start",
         )
-
-
-def _chance(axis: Any, finding: Finding) -> None:
-    level = finding.chance_level
-    if level is not None:
-        axis.axhline(_scale(finding) * level, color=INK, linestyle=(0, (4, 2)), linewidth=1.1)
-        axis.annotate(
-            "guessing",
-            (1, _scale(finding) * level),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8.5,
-        )
-
-
-def _within(axis: Any, point: Point) -> None:
-    """Do not draw what cannot be: no axis goes below the smallest possible value."""
-    for finding, get, put in ((point.x, axis.get_xlim, axis.set_xlim), (point.y, axis.get_ylim, axis.set_ylim)):
-        low, high = get()
-        least, most = (_scale(finding) * bound for bound in finding.metric.bounds)
-        room = 0.04 * (high - low)
-        put(max(low, least - room), min(high, most + 2 * room))
-
-
-def _labelled(axis: Any, point: Point) -> None:
-    for card, put in ((point.x.metric, axis.set_xlabel), (point.y.metric, axis.set_ylabel)):
-        unit = f", {card.unit}" if card.unit else ""
-        put(f"{card.title}{unit}\n({card.better} is better)", fontsize=9.5)

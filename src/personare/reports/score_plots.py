@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.core.files import atomic_path
 from personare.core.text import number_text
 from personare.metrics.privacy.detection import error_curve
+from personare.metrics.privacy.eer import rocch_eer
 from personare.metrics.privacy.summary import score_values
 from personare.metrics.privacy.zebra import ece_curve, tag
 from personare.reports.blocks import Figure
-from personare.reports.figures import COLOURS, INK, PANEL_IN, drawing, drawn
+from personare.reports.drawing.axes import Axis, limits
+from personare.reports.drawing.items import Band, Curve, Item, Panel
+from personare.reports.drawing.panels import picture
+from personare.reports.drawing.shapes import Scene
+from personare.reports.figures import COLOURS, DASHES, PANEL_PT, save_drawing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 DET_TICKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 DET_ENDS = (0.0005, 0.9995)
 CELLS_PER_UNIT = 100
-STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)))
+DET_PT, ECE_PT, HISTOGRAM_PT = 400.0, 756.0, 460.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,91 +56,98 @@ class ScorePicture:
 
 
 def write_score_plots(pictures: Sequence[ScorePicture], folder: Path) -> list[Path]:
-    """Write det.png, ece.png (all files together) and one histogram per file; give their paths."""
-    drawn = [folder / "det.png", folder / "ece.png"]
-    with drawing(5.6, 5.2) as (figure, axes):
-        draw_det(axes[0], pictures)
-        _save(figure, drawn[0])
-    with drawing(10.5, 4.6, columns=2) as (figure, axes):
-        draw_ece(axes, pictures)
-        _save(figure, drawn[1])
-    for picture in pictures:
-        drawn.append(folder / f"scores-{picture.name}.png")
-        with drawing(6.4, 3.6) as (figure, axes):
-            draw_histograms(axes[0], picture)
-            _save(figure, drawn[-1])
-    return drawn
+    """Write det and ece (all files together) and one histogram per file, as SVG and PDF; give their paths."""
+    scenes = {"det": det_scene(pictures), "ece": ece_scene(pictures)}
+    scenes |= {f"scores-{p.name}": histogram_scene(p) for p in pictures}
+    return [
+        save_drawing(scene, folder / f"{name}{kind}") for name, scene in scenes.items() for kind in (".svg", ".pdf")
+    ]
 
 
-def draw_det(axes: Any, pictures: Sequence[ScorePicture]) -> None:
+@dataclass(frozen=True, eq=False)
+class DetCurve:
+    """One trade of errors: its name, its points, where it meets the diagonal, and its colour."""
+
+    name: str
+    miss: Floats
+    false_alarm: Floats
+    eer: float
+    colour: str
+
+
+def det_scene(pictures: Sequence[ScorePicture]) -> Scene:
     """Draw misses against false alarms on normal scales; guessing is the falling diagonal."""
-    place = NormalDist().inv_cdf
-    ends = [place(x) for x in DET_ENDS]
-    for picture, colour in _coloured(pictures):
-        inside = (np.clip(rate, 1e-9, 1 - 1e-9) for rate in (picture.false_alarm, picture.miss))
-        x, y = ([place(float(v)) for v in rates] for rates in inside)
-        axes.plot(x, y, color=colour, lw=1.8, label=f"{picture.name} (EER {number_text(picture.eer, '%')})")
-        if DET_ENDS[0] < picture.eer:  # the EER lies on the hull of the curve, hence a little below it
-            axes.plot([place(picture.eer)], [place(picture.eer)], "o", color=colour, ms=5)
-    axes.plot(ends, ends[::-1], color=INK, lw=1, ls=":", label="guessing; dots: EER on the hull")
-    ticks = [place(x) for x in DET_TICKS]
-    labels = [f"{100 * x:g}" for x in DET_TICKS]
-    axes.set_xticks(ticks, labels, rotation=45)
-    axes.set_yticks(ticks, labels)
-    axes.set(xlim=ends, ylim=ends, xlabel="false alarms [%]", ylabel="misses [%]")
-    axes.set_title("Errors of the attacker (DET)", loc="left")
-    axes.set_aspect("equal")
-    axes.grid(color=INK, alpha=0.12, lw=0.6)
-    _legend(axes)
+    curves = [DetCurve(one.name, one.miss, one.false_alarm, one.eer, colour) for one, colour in _coloured(pictures)]
+    return picture([det_panel(curves, title="Errors of the attacker (DET)")], width=DET_PT, height=None)
 
 
-def draw_ece(axes: Sequence[Any], pictures: Sequence[ScorePicture]) -> None:
+def det_curve(targets: Floats, nontargets: Floats, *, name: str, colour: str) -> DetCurve:
+    """Make the curve of a list of scores, with the points that a picture can show."""
+    errors = error_curve(targets, nontargets)
+    kept = _visible(errors.miss, errors.false_alarm)
+    return DetCurve(name, errors.miss[kept], errors.false_alarm[kept], rocch_eer(targets, nontargets), colour)
+
+
+def det_panel(curves: Sequence[DetCurve], *, title: str) -> Panel:
+    """Draw several curves; the dots are on their hulls, hence a little below."""
+    items: list[Item] = []
+    for one in curves:
+        x, y = (np.clip(rate, 1e-9, 1 - 1e-9).tolist() for rate in (one.false_alarm, one.miss))
+        items.append(Curve(x, y, one.colour, label=f"{one.name} (EER {number_text(one.eer, '%')})"))
+        if DET_ENDS[0] < one.eer:
+            items.append(Curve([one.eer], [one.eer], one.colour, width=0, marker="circle", size=6))
+    guessing = Curve(DET_ENDS, DET_ENDS[::-1], width=1, dash=(1.0, 2.0), label="guessing; dots: EER on the hull")
+    ticks = tuple((x, f"{100 * x:g}") for x in DET_TICKS)
+    x, y = (
+        Axis(*DET_ENDS, label=label, scale="probit", ticks=ticks, size=8.5)
+        for label in ("false alarms [%]", "misses [%]")
+    )
+    return Panel(x, y, (*items, guessing), title)
+
+
+def ece_scene(pictures: Sequence[ScorePicture]) -> Scene:
     """Draw ECE profiles against the prior and against its log-odds, as in figures 2 and 3 of the ZEBRA paper."""
-    for panel, odds in zip(axes, (False, True), strict=True):
-        draw_profiles(panel, _coloured(pictures), odds=odds)
-    axes[0].set_title("What the attacker still lacks (ECE)", loc="left")
-    handles, labels = axes[1].get_legend_handles_labels()
-    axes[1].figure.legend(handles, labels, loc="outside lower center", ncols=min(2, len(labels)), frameon=False)
-
-
-def draw_profiles(panel: Any, pictures: Sequence[tuple[ScorePicture, str]], *, odds: bool) -> None:
-    """Draw the ECE profiles of (picture, colour) pairs; the lower a profile, the more the attacker learns."""
-    for i, (picture, colour) in enumerate(pictures):
-        x = np.log10(picture.priors / (1 - picture.priors)) if odds else picture.priors
-        if not i:
-            panel.plot(x, picture.zero_evidence, color=INK, lw=1.6, label="zero evidence: nothing learnt")
-        style = STYLES[i % len(STYLES)]
-        panel.plot(x, picture.adversary, color=colour, lw=1.9, ls=style, label=_zebra_label(picture))
-        panel.fill_between(x, picture.adversary, picture.zero_evidence, color=colour, alpha=0.08, lw=0)
-    label = "log10 odds of the prior" if odds else "prior of a target"
-    panel.set(xlabel=label, ylabel="empirical cross-entropy [bit]", ylim=(0, 1.03), xlim=(-3, 3) if odds else (0, 1))
-    panel.grid(color=INK, alpha=0.12, lw=0.6)
+    panels = [_profiles(_coloured(pictures), odds=odds) for odds in (False, True)]
+    panels[0] = replace(panels[0], title="What the attacker still lacks (ECE)")
+    return picture(panels, width=ECE_PT, height=250)
 
 
 def profile_figure(pictures: Sequence[tuple[ScorePicture, str]], *, name: str, title: str) -> Figure:
     """Draw the profiles of several methods against one attacker, (D_ECE, log10 l, tag) in the legend (ZEBRA fig. 3)."""
-    with drawing(PANEL_IN, 4.1) as (figure, axes):
-        draw_profiles(axes[0], pictures, odds=True)
-        axes[0].set_title(title)
-        figure.legend(loc="outside lower left", ncols=1, frameon=False, fontsize=9)
-        words = "; ".join(_zebra_label(picture) for picture, _ in pictures)
-        return drawn(figure, name=name, alt=f"{title}. ECE profiles, with (D_ECE, log10 l, tag): {words}.")
+    scene = picture([replace(_profiles(pictures, odds=True), title=title)], width=PANEL_PT, height=185)
+    words = "; ".join(_zebra_label(one) for one, _ in pictures)
+    return Figure(scene, f"{title}. ECE profiles, with (D_ECE, log10 l, tag): {words}.", name=name)
 
 
-def draw_histograms(axes: Any, picture: ScorePicture) -> None:
+def _profiles(pictures: Sequence[tuple[ScorePicture, str]], *, odds: bool) -> Panel:
+    """Draw the ECE profiles of (picture, colour) pairs; the lower a profile, the more the attacker learns."""
+    items: list[Item] = []
+    for i, (one, colour) in enumerate(pictures):
+        x = (np.log10(one.priors / (1 - one.priors)) if odds else one.priors).tolist()
+        if not i:
+            items.append(Curve(x, one.zero_evidence.tolist(), width=1.6, label="zero evidence: nothing learnt"))
+        items.append(Band(x, one.adversary.tolist(), one.zero_evidence.tolist(), colour, opacity=0.08))
+        dash = DASHES[i % len(DASHES)]
+        items.append(Curve(x, one.adversary.tolist(), colour, width=1.9, dash=dash, label=_zebra_label(one)))
+    across = Axis(-3, 3, label="log10 odds of the prior") if odds else Axis(0, 1, label="prior of a target")
+    return Panel(across, Axis(0, 1.03, label="empirical cross-entropy [bit]"), tuple(items))
+
+
+def histogram_scene(scores: ScorePicture) -> Scene:
     """Draw how the scores of both classes lie; each histogram has area 1."""
-    ends = [np.quantile(scores, [0.0005, 0.9995]) for scores in (picture.targets, picture.nontargets)]
-    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    bins = np.linspace(low, high, 61)
-    pairs = (("nontarget", picture.nontargets, COLOURS[0]), ("target", picture.targets, COLOURS[1]))
-    for kind, scores, colour in pairs:
-        label = f"{kind} ({len(scores):,})"
-        axes.hist(scores, bins=bins, density=True, histtype="stepfilled", color=colour, alpha=0.45, label=label)
-    axes.set(xlabel="score", ylabel="density", xlim=(low, high))
-    axes.set_title(f"Scores: {picture.name}", loc="left")
-    _legend(axes)
+    ends = [np.quantile(values, [0.0005, 0.9995]) for values in (scores.targets, scores.nontargets)]
+    low, high = limits((float(e) for pair in ends for e in pair), margin=0.0)
+    edges = np.linspace(low, high, 61)
+    bands = []
+    pairs = (("nontarget", scores.nontargets, COLOURS[0]), ("target", scores.targets, COLOURS[1]))
+    for kind, values, colour in pairs:
+        density = np.repeat(np.histogram(values, bins=edges, density=True)[0], 2).tolist()
+        x = np.repeat(edges, 2)[1:-1].tolist()
+        label = f"{kind} ({len(values):,})"
+        bands.append(Band(x, [0.0] * len(x), density, colour, opacity=0.45, label=label))
+    y = Axis(*limits((v for band in bands for v in band.high), low=0.0), label="density", grid=False)
+    panel = Panel(Axis(low, high, label="score", grid=False), y, tuple(bands), f"Scores: {scores.name}")
+    return picture([panel], width=HISTOGRAM_PT, height=190)
 
 
 def _zebra_label(picture: ScorePicture) -> str:
@@ -147,15 +157,6 @@ def _zebra_label(picture: ScorePicture) -> str:
 
 def _coloured(pictures: Sequence[ScorePicture]) -> list[tuple[ScorePicture, str]]:
     return [(picture, COLOURS[i % len(COLOURS)]) for i, picture in enumerate(pictures)]
-
-
-def _legend(axes: Any) -> None:
-    axes.legend(frameon=False, fontsize=9)
-
-
-def _save(figure: Any, path: Path) -> None:
-    with atomic_path(path) as part:
-        figure.savefig(part, dpi=150, facecolor="white", metadata={"Software": None})
 
 
 def score_picture(targets: NDArray[np.float64], nontargets: NDArray[np.float64], name: str) -> ScorePicture:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from personare.core.findings import Finding
@@ -15,14 +16,17 @@ from personare.reports.sections.choosing import (
     largest_gallery,
     overall,
     protected,
-    strongest,
+    strongest_attack,
     utterances,
     values,
 )
 from personare.reports.verdicts import evidence, verdict
 
 MARK = "*"
-HEAD = [f"attacker\n({MARK} strongest)", "L", "EER\n[95 %]", "chance", "linkability\n[95 %]", "N", "chance", "verdict"]
+HEAD = [
+    *(f"attacker\n({MARK} strongest)", "L", "EER\n[95 %]", "EER\nchance"),
+    *("linkability\n[95 %]", "N", "linked\nchance", "verdict"),
+]
 COLUMNS = ("eer", "linkability")
 UNPROTECTED = "unprotected"
 
@@ -30,23 +34,27 @@ UNPROTECTED = "unprotected"
 def summary_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:
     """Lay out one row per attacker and L: EER and linkability with interval and chance, and the verdict of the two.
 
-    Several anonymizers, and several corpora, have a column of their own in front. The same result of several attackers
-    on original speech is one row. The strongest attacker on each method is marked.
+    Several anonymizers, and several corpora, have a column of their own in front. The strongest attack on each method
+    is marked and comes first; original speech, which shows what there was to hide, comes last, the same result of
+    several attackers on it in one row.
     """
     shown = [f for f in overall(findings) if f.metric.name in COLUMNS and "attacker" in f.conditions]
     corpora = len(values(shown, "corpus")) > 1
     methods = len({f.conditions.get("anonymizer") for f in protected(shown)}) > 1
     rows = []
-    for (corpus, method), group in groups(shown, "corpus", "anonymizer").items():
-        before = [corpus] * corpora + [method] * methods
-        rows += [[*before, *row] for row in _method_rows(group)]
+    for (corpus,), here in groups(shown, "corpus").items():
+        original = [f for f in here if is_original(f)]
+        by_method = [*groups(protected(here), "anonymizer").items(), ((ORIGINAL,), original)]
+        for (method,), group in by_method:
+            before = [corpus] * corpora + [method] * methods
+            rows += [[*before, *row] for row in _method_rows(group)]
     return ["corpus"] * corpora + ["method"] * methods + HEAD, rows
 
 
 def _method_rows(findings: Sequence[Finding]) -> list[list[str]]:
     best = strongest_attack(protected(findings))
     rows: dict[tuple[str, ...], list[str]] = {}
-    for (who, _), group in groups(findings, "attacker", "L").items():
+    for (who, _), group in sorted(groups(findings, "attacker", "L").items(), key=lambda item: _rank(item[1])):
         original = any(is_original(f) for f in group)
         mark = f" {MARK}" if any(f is best for f in group) else ""
         cells = [str(utterances(group[0])), *_cells(group), UNPROTECTED if original else verdict(evidence(group))]
@@ -56,6 +64,16 @@ def _method_rows(findings: Sequence[Finding]) -> list[list[str]]:
             name = ORIGINAL if key in rows or who == ORIGINAL else f"{ORIGINAL} ({who})"
         rows[key] = [name, *cells]
     return list(rows.values())
+
+
+def _rank(group: Sequence[Finding]) -> tuple[float, float, int]:
+    """Order attacks by how much they link, then by EER, then from fewer utterances; what is unknown comes last."""
+    by_metric = {name: largest_gallery([f for f in group if f.metric.name == name])[:1] for name in COLUMNS}
+    linked, errors = (
+        next((f.estimate.value for f in by_metric[name] if not math.isnan(f.estimate.value)), worst)
+        for name, worst in (("linkability", -math.inf), ("eer", math.inf))
+    )
+    return -linked, errors, utterances(group[0])
 
 
 def _cells(group: Sequence[Finding]) -> list[str]:
@@ -69,12 +87,6 @@ def _cells(group: Sequence[Finding]) -> list[str]:
         "-" if linkability is None else f"{gallery_size(linkability):,}",
         "-" if linkability is None else linkability.chance_text,
     ]
-
-
-def strongest_attack(findings: Sequence[Finding]) -> Finding | None:
-    """Give the attack that links most, of all attackers and lengths; by EER among equals, and where nobody linked."""
-    by_metric = [[f for f in findings if f.metric.name == name] for name in ("linkability", "eer")]
-    return next((best for group in by_metric if (best := strongest(group, every=findings)) is not None), None)
 
 
 def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:

@@ -1,23 +1,46 @@
-"""Does an attack do better than guessing? One rule for every table and page, and each risk as an attacker's sentence.
+"""Is a method protected? One rule for every table, page and terminal.
 
-One-sided: only an interval that lies wholly on the attacker's side of the chance level counts as exposed. A result on
-the other side is said to be below chance; it exposes nobody. A method has one verdict over all attackers and all
-metrics that compare an attack with guessing, so that a low EER is not outvoted by linkability, or the other way round.
+Over all attackers and all metrics that compare an attack with guessing, so that a low EER is not outvoted
+by linkability, or the other way round:
+
+* *not decided*: no attack is exposed, and at least one cannot be judged (too few speakers), or none was made; or one
+  does better than guessing by itself, but not when counted among all that were tried (Holm's correction);
+* *protected*: no attack is exposed. Where nobody had learnt (semi-informed or informed), the words say that this holds
+  for those who were played;
+* *not protected*: of the exposed attacks the strongest (linkability at the largest N; without one EER, then the other
+  metrics) keeps more than half of the risk of unprotected speech, (value - chance) / (unprotected - chance), measured
+  in the same run at the same L and N; or there is no unprotected speech to compare with;
+* *partly protected*: it keeps at most half.
+
+The half is ours, no law says it; the number stands beside the word. For an EER the formula is the same by 1 - EER.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from personare.core.findings import Finding
+from personare.core.text import number_text
 from personare.reports.blocks import Statement, Tone
-from personare.reports.sections.choosing import groups, is_original, largest_gallery, overall, protected
+from personare.reports.outcomes import Outcome, achieved, exposed_by, listed, outcome
+from personare.reports.sections.choosing import (
+    condition,
+    groups,
+    is_original,
+    largest_gallery,
+    overall,
+    protected,
+    strongest,
+    strongest_attack,
+    values,
+)
 
-Outcome = Literal["exposed", "not shown", "below chance", "undecided"]
-# ZEBRA's numbers and min Cllr are fitted to the labels of the very trials: with few speakers they leave chance behind
-# more often than an interval should, and stand in their own section
+Protection = Literal["protected", "partly protected", "not protected", "not decided"]
+# ZEBRA's numbers and min Cllr come from the same trials as the EER: counting them too would only make the correction
+# for many attacks stricter; they stand in their own section
 EVIDENCE = {
     "linkability": "linking",
     "singling_out": "singling out",
@@ -27,36 +50,29 @@ EVIDENCE = {
     "rank_link_p50": "ranking (linkability)",
     "rank_single_p50": "ranking (singling out)",
 }
-KNOWS = {
-    "original": "Nothing is hidden from me.",
-    "ignorant": "I do not know that voices were changed.",
-    "lazy-informed": "I know the method, not the key, and anonymize the voices I know in the same way.",
-    "semi-informed": "I know the method, not the key, and have trained on speech anonymized by a similar one.",
-    "informed": "I know the method, not the key, and have trained on speech anonymized by it.",
-    "aligned": "I know the method, not the key, and have learnt to map anonymized voices back.",
+PROTECTION_TONES: dict[Protection, Tone] = {
+    "protected": "not-shown",
+    "partly protected": "partly",
+    "not protected": "exposed",
+    "not decided": "undecided",
 }
-TONES: dict[Outcome, Tone] = {
-    "exposed": "exposed",
-    "not shown": "not-shown",
-    "below chance": "not-shown",
-    "undecided": "undecided",
+LEARNED = ("semi-informed", "informed")  # attackers who have trained on speech of the method, or of a similar one
+MOST_LEFT = 0.5  # of the unprotected risk: above, a method does not protect
+NEXT_STEPS: dict[Protection, str] = {
+    "protected": "repeat it with more people and with other speech before you rely on it, and keep the key apart.",
+    "partly protected": "release fewer utterances of each person, or use a stronger method ({stronger}).",
+    "not protected": "do not release it as anonymous; use a stronger method ({stronger}) and evaluate again.",
+    "not decided": "attack more people, with more speech of each: so few prove nothing.",
 }
-
-
-def outcome(finding: Finding) -> Outcome:
-    """Say whether an attack does better than guessing, as far as its interval shows.
-
-    >>> from personare.core.findings import Estimate, MetricCard
-    >>> card = MetricCard("linkability", "", "lower", (0, 1), None, "")
-    >>> [outcome(Finding(card, Estimate(v, v - 0.1, v + 0.1, 9), chance=0.3)) for v in (0.15, 0.3, 0.5)]
-    ['below chance', 'not shown', 'exposed']
-    """
-    level, low, high = finding.chance_level, finding.estimate.low, finding.estimate.high
-    if level is None or math.isnan(low) or math.isnan(high):
-        return "undecided"
-    above, below = low > level, high < level
-    better, worse = (above, below) if finding.metric.better == "lower" else (below, above)
-    return "exposed" if better else "below chance" if worse else "not shown"
+STRONGEST = ("strong", "usc")  # the preset and its method: nobody is sent where they are
+GENTLER = ("balanced", "xvector")
+NOTHING_STRONGER: dict[Protection, str] = {
+    "partly protected": "release fewer utterances of each person; no stronger method is built in.",
+    "not protected": "do not release it as anonymous; try fewer utterances of each person, or a method of your own.",
+}
+PLAY_INFORMED = (
+    "let an attacker try who has learnt from speech of other people: `personare evaluate ... --train OTHERS`."
+)
 
 
 def evidence(findings: Iterable[Finding]) -> list[Finding]:
@@ -74,112 +90,175 @@ def evidence(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def verdict(findings: Sequence[Finding]) -> Outcome:
-    """Give one verdict over several attacks: exposed by any of them, undecided while any of them is."""
-    outcomes = {outcome(f) for f in findings}
-    if "exposed" in outcomes:
+    """Give one verdict over several attacks: exposed by any of them, counted among all; undecided while any is."""
+    if exposed_by(findings):
         return "exposed"
-    if not outcomes or "undecided" in outcomes:
+    outcomes = {outcome(f) for f in findings}
+    if not outcomes or outcomes & {"undecided", "exposed"}:
         return "undecided"
     return "below chance" if outcomes == {"below chance"} else "not shown"
 
 
-def method_verdicts(findings: Iterable[Finding]) -> list[Statement]:
-    """Give the verdict on every method in one sentence, over all attackers and all privacy metrics."""
-    every = evidence(findings)
-    several = len({f.conditions.get("corpus") for f in every}) > 1
-    return [
-        Statement(f"{f'On {corpus}: ' if several else ''}{method_sentence(method, group)}", TONES[verdict(group)])
-        for (corpus, method), group in groups(every, "corpus", "anonymizer").items()
-    ]
+@dataclass(frozen=True)
+class MethodVerdict:
+    """The verdict on one method on one corpus, and what it rests on.
+
+    Parameters
+    ----------
+    attacks : the method's ``evidence``; strongest : of those that are exposed, where any is, else of all.
+    unprotected : what the best attacker reaches on original speech by the same metric, at the same L and N.
+    several_corpora : whether the words must say which corpus.
+    """
+
+    corpus: str
+    method: str
+    protection: Protection
+    attacks: tuple[Finding, ...]
+    strongest: Finding | None
+    unprotected: Finding | None
+    several_corpora: bool = False
+
+    @property
+    def played(self) -> list[str]:
+        """Every attacker, in the order of the run."""
+        return values(self.attacks, "attacker")
+
+    @property
+    def better(self) -> list[str]:
+        """The attackers who are shown to do better than guessing, all that were tried counted."""
+        return values(exposed_by(self.attacks), "attacker")
+
+    @property
+    def learned(self) -> bool:
+        """Whether anybody was played who has learnt what the method does."""
+        return any(f.conditions.get("knowledge") in LEARNED for f in self.attacks)
+
+    @property
+    def label(self) -> str:
+        """The method and the verdict on it."""
+        where = f" on {self.corpus}" if self.several_corpora and self.corpus else ""
+        limit = " against those who were played" if self.protection == "protected" and not self.learned else ""
+        return f"{self.method}{where}: {self.protection}{limit}"
+
+    @property
+    def sentence(self) -> str:
+        """Against whom, and the strongest attack in numbers."""
+        return " ".join(part for part in (self._against(), self._number(), self._remainder()) if part)
+
+    @property
+    def next_step(self) -> str:
+        """What to do about it."""
+        if self.protection == "protected" and not self.learned:
+            return PLAY_INFORMED
+        if any(name in self.method for name in STRONGEST):
+            return NOTHING_STRONGER.get(self.protection, NEXT_STEPS[self.protection])
+        known = any(name in self.method for name in GENTLER)
+        other = "" if known else f"; `--strength {GENTLER[0]}` costs fewer words"
+        return NEXT_STEPS[self.protection].format(stronger=f"`personare anonymize --strength {STRONGEST[0]}`{other}")
+
+    @property
+    def text(self) -> str:
+        """Everything in one paragraph."""
+        return f"{self.label}. {self.sentence} Next: {self.next_step}"
+
+    @property
+    def statement(self) -> Statement:
+        """The verdict for a page."""
+        return Statement(self.sentence, PROTECTION_TONES[self.protection], self.label, self.next_step)
+
+    def _against(self) -> str:
+        """Name the attackers by what they are shown to reach."""
+        if self.protection == "not decided":
+            kinds = listed([EVIDENCE[name] for name in EVIDENCE if name in {f.metric.name for f in self.attacks}])
+            alone = values((f for f in self.attacks if outcome(f) == "exposed"), "attacker")
+            if alone:
+                tried = f"{len(self.attacks)} attacks ({kinds}) were tried, and so many reach this by chance too often"
+                return f"By itself an attack of {listed(alone)} does better than guessing, but {tried}."
+            return f"Too few people were attacked to tell these attacks ({kinds}) from guessing."
+        if self.protection == "protected":
+            below = {outcome(f) for f in self.attacks} == {"below chance"}
+            missing = "" if self.learned else " An informed attacker was not played."
+            if below:
+                return f"Everybody who was played ({listed(self.played)}) does worse than guessing.{missing}"
+            return f"Nobody who was played ({listed(self.played)}) is shown to do better than guessing.{missing}"
+        weaker = [who for who in self.played if who not in self.better]
+        if not weaker and len(self.better) > 1:
+            return f"Everybody who was played ({listed(self.better)}) does better than guessing."
+        return f"Better than guessing: {listed(self.better)}{f'; not shown to be: {listed(weaker)}' if weaker else ''}."
+
+    def _number(self) -> str:
+        if self.strongest is None:
+            return ""
+        who = f"the {self.strongest.conditions.get('attacker')} attacker"
+        bare = "" if self.unprotected is None else f", speech without protection {self.unprotected.value_text}"
+        return f"{achieved(self.strongest, who=who)}; guessing gives {self.strongest.chance_text}{bare}."
+
+    def _remainder(self) -> str:
+        share = self.share
+        if math.isnan(share) or self.protection not in ("partly protected", "not protected"):
+            return ""
+        return f"Of the unprotected risk {number_text(min(share, 1.0), '%')} remains."
+
+    @property
+    def share(self) -> float:
+        """How much of the unprotected risk the strongest attack keeps; NaN where that is unknown."""
+        if self.strongest is None:
+            return math.nan
+        return remaining(self.strongest, self.unprotected)
 
 
-def method_sentence(method: str, findings: Sequence[Finding]) -> str:
-    """Sum up all attacks on one method; ``findings`` are its ``evidence``."""
-    findings = sorted(findings, key=lambda f: list(EVIDENCE).index(f.metric.name))
-    kinds = list(dict.fromkeys(EVIDENCE[f.metric.name] for f in findings))
-    better = [f for f in findings if outcome(f) == "exposed"]
-    below = [f for f in findings if outcome(f) == "below chance"]
-    counted = f"{len(better)} of {len(findings)} result{'s' if len(findings) > 1 else ''}"
-    match verdict(findings):
-        case "exposed":
-            work = list(dict.fromkeys(EVIDENCE[f.metric.name] for f in better))
-            sentence = (
-                f"{method} does not hide these voices from everybody: {listed(work)} "
-                f"work{'' if len(work) > 1 else 's'} better than guessing ({counted})."
-            )
-        case "undecided":
-            sentence = f"{method}: too little was measured to tell these attacks from guessing ({listed(kinds)})."
-        case "below chance":
-            sentence = f"{method}: every attack made here ({listed(kinds)}) does worse than guessing."
-        case _:
-            sentence = (
-                f"{method}: no attack made here ({listed(kinds)}) is shown to be better than guessing. A stronger "
-                "attacker or more speakers may still show a risk."
-            )
-    few = f" {len(below)} of {len(findings)} results lie below chance, which exposes nobody."
-    return sentence + (few if below and len(below) < len(findings) else "")
+def remaining(attack: Finding, unprotected: Finding | None, *, value: float | None = None) -> float:
+    """Give the share of the unprotected risk that is left: 0 for guessing, 1 where nothing is hidden.
 
-
-def against_chance(finding: Finding) -> str:
-    """End a sentence with the guesser's level; what the interval shows is the statement's tone, or said here."""
-    if finding.chance_level is None:
-        return "No chance level is known for it."
-    control = finding.metric.name == "risk_over_control"
-    guess = "doing no better than on other people would be" if control else "guessing would give"
-    ending = {
-        "exposed": ".",
-        "not shown": ".",
-        "below chance": ": below chance, I do worse than guessing.",
-        "undecided": ", but there are too few speakers for an interval: whether I do better is not known.",
-    }
-    return f"{guess} {finding.chance_text}{ending[outcome(finding)]}"
-
-
-def achieved(finding: Finding) -> str:
-    """Say what the attacker achieves, in their own words, without the chance level."""
-    c, value = finding.conditions, finding.text
-    count = c.get("L", 1)
-    speech = "one utterance" if count == 1 else f"{count} utterances"
-    people = c.get("N", "all")
-    gallery = f"{people:,}" if isinstance(people, int) else people
-    sentences = {
-        "linkability": f"From {speech} I pick the right person out of {gallery} in {value} of cases",
-        "population_linkability": f"From {speech} I would pick the right person out of {gallery} in {value} of cases, "
-        "as far as this corpus foretells",
-        "singling_out": f"From {speech} I describe a voice that fits exactly one of {gallery} people in {value} "
-        "of cases",
-        "eer": f"Asked whether {speech} and a known voice are the same person, I err in {value} of cases",
-        "risk_over_control": f"From an anonymized voice I guess the speaker's {c.get('attribute', 'attribute')}; "
-        f"beyond what works on other people I reach {value} of the possible extra successes",
-    }
-    return sentences.get(finding.metric.name, f"{finding.metric.title} from {speech}: {value}")
-
-
-def risk_statement(finding: Finding) -> Statement:
-    """Say a finding as a sentence with number, interval and chance level.
+    NaN without original speech to compare with, and where that is no easier to attack than by guessing. ``value``
+    stands in for the attack's own number, such as an end of its interval.
 
     >>> from personare.core.findings import Estimate, MetricCard
-    >>> card = MetricCard("linkability", "", "lower", (0, 1), None, "", unit="%")
-    >>> where = {"anonymizer": "mcadams", "attacker": "lazy", "knowledge": "lazy-informed", "L": 1, "N": 20}
-    >>> print(risk_statement(Finding(card, Estimate(0.45, 0.3, 0.6, 20), where, chance=0.05)).sentence)
-    ... # doctest: +NORMALIZE_WHITESPACE
-    mcadams: “I know the method, not the key, and anonymize the voices I know in the same way. From one utterance I pick
-    the right person out of 20 in 45.0 % [30.0, 60.0] of cases; guessing would give 5.0 %.”
+    >>> card = MetricCard("eer", "", "higher", (0, 0.5), None, "")
+    >>> found = [Finding(card, Estimate(v, v, v, 9), chance=0.5) for v in (0.4, 0.0)]
+    >>> round(remaining(*found), 2)
+    0.2
     """
-    c = finding.conditions
-    method, level = str(c.get("anonymizer", "")), str(c.get("knowledge", c.get("attacker", "")))
-    if is_original(finding):
-        before, knows = "Without protection: ", KNOWS["original"]
-    else:
-        before, knows = f"{method}: " if method else "", KNOWS.get(level, "")
-    words = " ".join(part for part in (knows, achieved(finding)) if part)
-    return Statement(f"{before}“{words}; {against_chance(finding)}”", TONES[outcome(finding)])
+    chance = attack.chance_level
+    if chance is None or unprotected is None:
+        return math.nan
+    sign = 1.0 if attack.metric.better == "lower" else -1.0
+    risk = sign * (unprotected.estimate.value - chance)
+    return sign * ((attack.estimate.value if value is None else value) - chance) / risk if risk > 0 else math.nan
 
 
-def listed(words: Sequence[str]) -> str:
-    """Join words as a sentence does.
+def protection_of(attacks: Sequence[Finding], unprotected: Finding | None, strongest: Finding | None) -> Protection:
+    """Judge a method by the rule at the top of this file."""
+    shown = verdict(attacks)
+    if shown == "undecided":
+        return "not decided"
+    if shown != "exposed" or strongest is None:
+        return "protected"
+    return "partly protected" if remaining(strongest, unprotected) <= MOST_LEFT else "not protected"
 
-    >>> listed(["linking", "inference", "ranking"])
-    'linking, inference and ranking'
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+def judged_methods(findings: Iterable[Finding]) -> list[MethodVerdict]:
+    """Give the verdict on every method, over all attackers and all privacy metrics, in the order of the run."""
+    findings = list(findings)
+    every = evidence(findings)
+    originals = [f for f in overall(findings) if is_original(f) and "attacker" in f.conditions]
+    several = len(values(every, "corpus")) > 1
+    judged = []
+    for (corpus, method), group in groups(every, "corpus", "anonymizer").items():
+        best = strongest_attack(exposed_by(group) or group, EVIDENCE)
+        bare = None if best is None else _unprotected(best, originals)
+        word = protection_of(group, bare, best)
+        judged.append(MethodVerdict(corpus, method, word, tuple(group), best, bare, several))
+    return judged
+
+
+def _unprotected(attack: Finding, originals: Iterable[Finding]) -> Finding | None:
+    """Find what the best attacker reaches on original speech under the same conditions."""
+    read = [condition(name) for name in ("corpus", "L", "N", "attribute")]
+    same = [f for f in originals if f.metric.name == attack.metric.name and all(r(f) == r(attack) for r in read)]
+    return strongest(same)
+
+
+def method_verdicts(findings: Iterable[Finding]) -> list[Statement]:
+    """Give the verdict on every method in words, with its next step."""
+    return [judged.statement for judged in judged_methods(findings)]

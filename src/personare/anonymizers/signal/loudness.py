@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from personare.core.loudness import k_weighted as k_weighted
+from personare.core.loudness import k_weighting as k_weighting
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -21,29 +24,7 @@ if TYPE_CHECKING:
 
 NEAR_DB = 0.5
 MEMORY_S = 0.1
-_SHELF_HZ, _SHELF_DB, _SHELF_Q, _SHELF_MIDDLE = 1681.974450955533, 3.999843853973347, 0.7071752369554196, 0.499666774155
-_LOW_HZ, _LOW_Q = 38.13547087602444, 0.5003270373238773
 _UNWEIGHTED_SHARE = 1e-3
-
-
-def k_weighting(rate_hz: int) -> tuple[Floats, Floats]:
-    """Give the K-weighting filter b / a, a high shelf and a high pass in one, for any rate.
-
-    The standard prints coefficients for 48 kHz; these are the analogue filters behind them, by bilinear transform.
-
-    >>> b, a = k_weighting(48_000)
-    >>> round(float(b[0]), 5), round(float(a[1]), 5)
-    (1.53512, -3.68071)
-    """
-    t, q = np.tan(np.pi * _SHELF_HZ / rate_hz), _SHELF_Q
-    top = 10 ** (_SHELF_DB / 20)
-    middle = top**_SHELF_MIDDLE
-    shelf = [top + middle * t / q + t * t, 2 * (t * t - top), top - middle * t / q + t * t]
-    below = [1 + t / q + t * t, 2 * (t * t - 1), 1 - t / q + t * t]
-    t, q = np.tan(np.pi * _LOW_HZ / rate_hz), _LOW_Q
-    low = np.array([1 + t / q + t * t, 2 * (t * t - 1), 1 - t / q + t * t])
-    b, a = np.convolve(shelf, [1.0, -2.0, 1.0]), np.convolve(below, low / low[0])
-    return b / below[0], a / below[0]
 
 
 def gains(target: Floats, measured: Floats) -> Floats:
@@ -62,14 +43,6 @@ def gains(target: Floats, measured: Floats) -> Floats:
     power = loudness * np.clip(np.sqrt(energy / loudness), 1 / near, near)
     amplitude: Floats = np.sqrt(power)
     return amplitude
-
-
-def k_weighted(sound: Floats, rate_hz: int) -> Floats:
-    """Apply the K-weighting filter to a sound [samples]."""
-    from scipy.signal import lfilter
-
-    weighted: Floats = lfilter(*k_weighting(rate_hz), sound)
-    return weighted
 
 
 def levels(energy: Floats, weighted_energy: Floats) -> Floats:

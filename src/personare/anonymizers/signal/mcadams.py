@@ -12,7 +12,7 @@ the frequency where phi = 1 at 16 kHz, the rate of the paper: other rates move t
 (3) ``order`` 20 belongs to 16 kHz and grows with the rate up to 40; a number fixes it. (4) Half a frame of zeros before
 and after the sound gives its first and last samples two frames like all others. (5) Angles are kept below pi when
 alpha > 1. (6) D1's radius is applied to all poles, real ones too. (7) Prediction is by autocorrelation (the paper
-names no method).
+names no method). (8) The default of ``alpha`` is a range, one draw per speaker; the paper's is 0.8 for everybody.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ PIVOT_HZ = 8000 / np.pi  # one radian at 16 kHz: "the approximate mean formant p
 
 @dataclass(frozen=True)
 class McAdams(Fingerprinted):
-    """Formants moved frame by frame, live or whole: B2 and, with ``radius=0.975``, D1.
+    """Formants moved frame by frame, live or whole: B2 with ``alpha=0.8`` and, with ``radius=0.975`` too, D1.
 
     Parameters
     ----------
-    alpha : the McAdams coefficient, or a range drawn from once per call; 1 changes nothing.
+    alpha : the McAdams coefficient, or a range drawn from once per call; 1 changes nothing. One number is the same
+        change for everybody, which an attacker can repeat: the default is a range in which words stay usable.
     radius : factor on the distance of the poles from the origin, or a range; below 1 widens the formants.
     order : poles per frame; None takes 20 at 16 kHz and in proportion at other rates, at most 40.
     window_ms : length of a frame; frames are half a frame apart.
@@ -65,7 +66,7 @@ class McAdams(Fingerprinted):
     )
     VERSION: ClassVar[int] = 1
 
-    alpha: Range = 0.8
+    alpha: Range = (0.7, 0.9)
     radius: Range = 1.0
     order: int | None = None
     window_ms: float = 20.0

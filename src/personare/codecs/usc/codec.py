@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class Usc:
     threads : processor threads of one call.
     """
 
+    MODELS: ClassVar[tuple[str, ...]] = features.MODELS
+
     weights: str = SHIPPED
     voice: str = NO_VOICE
     threads: int = 1
@@ -73,6 +75,11 @@ class Usc:
     def code_counts(self) -> tuple[int, ...]:
         """Codes per level."""
         return open_trained(self.weights, threads=self.threads).quantizers.code_counts
+
+    @property
+    def voices(self) -> tuple[str, ...]:
+        """Names of the decoder's voices for C0 alone."""
+        return tuple(sorted(open_trained(self.weights, threads=self.threads).voices))
 
     def bit_rate(self, levels: int) -> float:
         """Bits per second of the first ``levels`` levels."""

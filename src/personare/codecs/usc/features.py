@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from personare.core.sessions import Session, open_session
 from personare.core.weights import files_of
 from personare.encoders.swift import STEP_S, VOICED_FROM, swift_track
 from personare.training.usc.grid import (
@@ -173,11 +174,5 @@ def laid(content: Floats, count: int, *, speed: float = 1.0) -> Floats:
 
 
 @lru_cache(maxsize=1)
-def _encoder() -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    path = files_of("moonshine")["encoder_model.ort"]
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+def _encoder() -> Session:
+    return open_session(files_of("moonshine")["encoder_model.ort"])

@@ -49,20 +49,21 @@ class Preparation:
     teacher: Any = None
     target_rate_hz: int = RATE_HZ
 
-    def place_of(self, audio: Path) -> Path:
-        """Where the measurements of a sound file are kept: named by its content."""
+    def place_of(self, audio: Path, *, start_s: float = 0.0, end_s: float | None = None) -> Path:
+        """Where the measurements of a sound file, or of a stretch of it, are kept: named by its content."""
         digest = hashlib.sha256(audio.read_bytes()).hexdigest()[:24]
+        digest += "" if start_s == 0.0 and end_s is None else f"-{start_s:.3f}-{end_s or 0:.3f}"
         marks = "" if self.teacher is None else f"-{self.teacher.fingerprint}"
         marks += "" if self.target_rate_hz == RATE_HZ else f"-{self.target_rate_hz}"
         return self.folder / f"{digest}-v{features.VERSION}.{VERSION}{marks}.npz"
 
-    def __call__(self, audio: Path) -> Path:
+    def __call__(self, audio: Path, *, start_s: float = 0.0, end_s: float | None = None) -> Path:
         """Prepare one utterance unless it is there; gives the place of its file."""
-        place = self.place_of(audio)
+        place = self.place_of(audio, start_s=start_s, end_s=end_s)
         if not place.exists():
             rng = rng_for(Key.from_seed(f"usc {self.seed}"), "copies", place.stem)
             stream = io.BytesIO()
-            sound = read_mono(audio)
+            sound = read_mono(audio, start_s=start_s, stop_s=end_s)
             found = prepared(sound, rng=rng, teacher=self.teacher, target_rate_hz=self.target_rate_hz)
             np.savez(stream, **found)  # type: ignore[arg-type]
             write_bytes(place, stream.getvalue())

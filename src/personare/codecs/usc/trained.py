@@ -83,7 +83,7 @@ def open_trained(where: str, *, threads: int = 1) -> TrainedCodec:
     return _opened(where, threads)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _opened(where: str, threads: int) -> TrainedCodec:
     folder = resources.files("personare.codecs.usc") / "shipped" if where == SHIPPED else Path(where)
     try:
@@ -111,6 +111,11 @@ def _opened(where: str, threads: int) -> TrainedCodec:
         )
     except FileNotFoundError as error:
         missing = Path(str(error.filename)).name
+        if where == SHIPPED:
+            raise WeightsError(
+                "this copy of personare brings no weights of the codec usc along; train it (personare train usc) and "
+                "set weights=FOLDER"
+            ) from None
         raise WeightsError(
             f"{where}: has no {missing}; export a trained codec into this folder, or name another"
         ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,18 @@ from personare.codecs.usc import export
 from personare.codecs.usc.prepare import Preparation
 from personare.core.errors import TrainingError
 from personare.core.files import write_text
+from personare.core.vectors import kmeans_labels, unit_rows
 from personare.training import checkpoints, loop
 from personare.training.usc import grid
 from personare.training.usc.configurations import task_of
-from personare.training.usc.speech_store import INDEX, PreparedUtterance, SpeechStore, open_store, pack
+from personare.training.usc.speech_store import (
+    INDEX,
+    PreparedUtterance,
+    SpeechStore,
+    digest_of,
+    open_store,
+    pack,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +51,16 @@ class TrainingRecording:
     corpus: str
     audio: Path
     text: str = ""
+    start_s: float = 0.0
+    end_s: float | None = None
+
+    def prepared(self, preparation: Preparation) -> Path:
+        """Prepare it unless that is done; gives the place of its file."""
+        return preparation(self.audio, start_s=self.start_s, end_s=self.end_s)
+
+    def place(self, preparation: Preparation) -> Path:
+        """Where it is prepared to."""
+        return preparation.place_of(self.audio, start_s=self.start_s, end_s=self.end_s)
 
 
 @dataclass(frozen=True)
@@ -59,23 +77,28 @@ class TrainingRun:
     def packed(self, utterances: Sequence[TrainingRecording], preparation: Preparation) -> SpeechStore:
         """Pack prepared utterances once, in an order that does not depend on names or folders."""
         place = self.folder / STORE
+        items = [PreparedUtterance(u.name, u.speaker, u.corpus, u.place(preparation), u.text) for u in utterances]
+        items.sort(key=lambda item: item.path.name)
         if not (place / INDEX).is_file():
-            items = [
-                PreparedUtterance(u.name, u.speaker, u.corpus, preparation.place_of(u.audio), u.text)
-                for u in utterances
-            ]
             missing = [item.name for item in items if not item.path.is_file()]
             if missing:
                 raise TrainingError(f"{len(missing)} utterances are not prepared (first: '{missing[0]}')")
-            pack(sorted(items, key=lambda item: item.path.name), place)
-        return open_store(place)
+            pack(items, place)
+        store = open_store(place)
+        if store.digest != digest_of(items):
+            raise TrainingError(f"{place}: holds other speech than is given now; choose a new folder")
+        return store
+
+    def held_out(self, store: SpeechStore) -> set[str]:
+        """The speakers that are set aside to measure on."""
+        return task_of(self.settings, store).aside
 
     def train(self, store: SpeechStore, *, resume: bool = False) -> Iterator[loop.TrainingStep]:
         """Train; yields after every step and writes one line of the log at each measurement."""
         task = task_of(self.settings, store)
         if self.start is not None:
             earlier = checkpoints.load(self.start / checkpoints.LAST, fingerprint=None)
-            own = {name: tensor for name, tensor in task.tensors.items() if name.startswith(_NETWORK)}
+            own = {name: tensor for name, tensor in task.tensors.items() if self._taken_over(name, earlier.tensors)}
             checkpoints.fill(own, earlier.tensors, where=str(self.start))
         write_text(self.folder / SETTINGS, json.dumps(dataclasses.asdict(self.settings), indent=1) + "\n")
         total: dict[str, float] = {}
@@ -90,6 +113,12 @@ class TrainingRun:
                 self._log({**found, "cpu_s": time.process_time() - begun_s, "parts": means, **task.measured})
                 total, steps = {}, 0
             yield row
+
+    def _taken_over(self, name: str, earlier: Mapping[str, Any]) -> bool:
+        """All of the network but the second stage's new decoder, and the Laplace block where that is new."""
+        new_decoder = getattr(self.settings, "stage", 1) == 2 and name.startswith(f"{_NETWORK}decoder.")
+        new_noise = ".noise." in name and name not in earlier
+        return name.startswith(_NETWORK) and not new_decoder and not new_noise
 
     def _log(self, line: dict[str, Any]) -> None:
         with (self.folder / LOG).open("a", encoding="utf-8") as stream:
@@ -122,20 +151,12 @@ def mixed_voices(store: SpeechStore, count: int, *, rng: np.random.Generator) ->
     """Voices for C0 that are nobody's: the means of groups of speakers with similar vectors (k-means), of length 1."""
     rows: dict[str, list[int]] = {}
     for row, utterance in enumerate(store.utterances):
-        rows.setdefault(utterance.speaker, []).append(row)
-    means = np.stack([store.vectors[own].mean(axis=0) for _, own in sorted(rows.items())])
-    means /= np.linalg.norm(means, axis=1, keepdims=True)
+        if utterance.speaker:
+            rows.setdefault(utterance.speaker, []).append(row)
+    means = unit_rows(np.stack([store.vectors[own].mean(axis=0) for _, own in sorted(rows.items())]))
     if len(means) < count * _FEWEST_IN_A_VOICE:
         raise TrainingError(f"{count} voices need at least {count * _FEWEST_IN_A_VOICE} speakers, not {len(means)}")
-    centres = means[rng.permutation(len(means))[:count]]
-    for _ in range(50):
-        own = (means @ centres.T).argmax(axis=1)
-        sums = np.stack(
-            [
-                means[own == k].sum(axis=0) if (own == k).any() else means[int(rng.integers(len(means)))]
-                for k in range(count)
-            ]
-        )
-        centres = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+    own = kmeans_labels(means, count, rng=rng)
+    centres = unit_rows(np.stack([means[own == k].sum(axis=0) for k in range(count)]))
     large = [k for k in range(count) if int((own == k).sum()) >= _FEWEST_IN_A_VOICE]
     return {f"voice-{place + 1}": centres[k].astype(np.float32) for place, k in enumerate(large)}

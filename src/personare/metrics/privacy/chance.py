@@ -12,10 +12,14 @@ incomplete  pairs are missing, so that a dealt speaker may have no target trial:
 no names    nothing but scores and labels: labels are shuffled among all trials (``shuffled_levels``)
 
 Where groups are not given, people who were compared with each other, directly or by way of others, form one.
+
+The deals are also a test: a result that 2.5 % of them reach or more is no proof. For n people there are n! deals, so
+that the test is exact however few they are; four people or fewer (24 deals) can prove nothing.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.core.errors import MetricError
+from personare.core.findings import LEVEL_OF_PROOF, Estimate, Finding, MetricCard
 from personare.metrics.privacy.levels import checked
 from personare.metrics.privacy.pav import pav_counts
 
@@ -35,6 +40,49 @@ if TYPE_CHECKING:
     Deal = Callable[[], NDArray[np.bool_]]
 
 MOST_DEALS, FEWEST_DEALS, TRIALS_TO_DEAL = 200, 10, 4_000_000
+SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """A statistic after each of several deals [deals], of so many ``possible`` ones."""
+
+    values: NDArray[np.float64]
+    possible: float
+
+    @property
+    def mean(self) -> float:
+        """The chance level."""
+        return float(self.values.mean())
+
+    def tails(self, value: float, *, attacker_wants_more: bool) -> tuple[float, float]:
+        """Give how likely a guesser does at least as well as ``value``, and at least as badly; NaN of too few deals.
+
+        Where no deal reaches it, Student's t of all deals says how far beyond them it lies.
+
+        >>> Dealt(np.linspace(0.4, 0.6, 99), math.inf).tails(0.58, attacker_wants_more=True)
+        (0.11, 0.9)
+        """
+        if self.possible * LEVEL_OF_PROOF < 1 or math.isnan(value):
+            return math.nan, math.nan
+        sign = 1.0 if attacker_wants_more else -1.0
+        ahead = sign * (self.values - value)
+        return self._tail(ahead), self._tail(-ahead)
+
+    def _tail(self, ahead: NDArray[np.float64]) -> float:
+        from scipy import special
+
+        deals, reached = len(ahead), int(np.count_nonzero(ahead >= -SAME))
+        share, spread = (1 + reached) / (1 + deals), float(ahead.std(ddof=1)) if deals > 1 else 0.0
+        if reached or not spread:
+            return share
+        beyond = float(special.stdtr(deals - 1, ahead.mean() / (spread * math.sqrt(1 + 1 / deals))))
+        return min(share, max(beyond, 1 / self.possible))
+
+    def finding(self, card: MetricCard, estimate: Estimate, conditions: Mapping[str, str | int | float]) -> Finding:
+        """Put chance level and test beside an estimate of the same statistic."""
+        better, worse = self.tails(estimate.value, attacker_wants_more=card.better == "lower")
+        return Finding(card, estimate, conditions, chance=self.mean, p_better=better, p_worse=worse)
 
 
 def chance_levels(
@@ -46,8 +94,9 @@ def chance_levels(
     groups: ArrayLike | None = None,
     rng: np.random.Generator,
     deals: int | None = None,
-) -> list[float]:
-    """Average level statistics over deals of identities within each group.
+    raw: Sequence[LevelStatistic] = (),
+) -> list[Dealt]:
+    """Compute level statistics over deals of identities within each group.
 
     Parameters
     ----------
@@ -55,12 +104,13 @@ def chance_levels(
         speaks; both are numbers of one list 0, 1, ..., k - 1. A trial is a target where they are equal.
     groups : group of each speaker [k], as whole numbers; without, who was compared with whom tells.
     deals : 200 unless given, fewer (at least 10) where millions of trials make each one precise.
+    raw : further statistics, of the levels themselves instead of their PAV blocks.
 
     >>> from personare.metrics.privacy.eer import eer_of_levels
     >>> tested, enrolled = np.divmod(np.arange(60 * 10), 10)  # 60 tests of ten speakers, six each, against all ten
     >>> noise = np.random.default_rng(1).normal(size=600)
     >>> levels = chance_levels(noise, enrolled, tested % 10, [eer_of_levels], rng=np.random.default_rng(2))
-    >>> round(levels[0], 2)
+    >>> round(levels[0].mean, 2)
     0.47
     """
     s = checked(scores, "trial")
@@ -72,8 +122,11 @@ def chance_levels(
         raise MetricError("the chance level needs target and nontarget trials")
     people = int(max(e.max(), t.max())) + 1
     group = _met(e, t, people) if groups is None else _checked_groups(groups, people)
-    deal = _identities(e, t, group, rng) if _is_complete(e, t, group) else _labels(target, e, t, group, rng)
-    return _mean_over_deals(s, deal, statistics, deals)
+    if _is_complete(e, t, group):
+        there = np.unique(e)
+        possible = math.exp(min(700.0, sum(math.lgamma(n + 1) for n in np.bincount(group[there]))))
+        return _dealt(s, _identities(e, t, group, rng), statistics, deals, possible, raw)
+    return _dealt(s, _labels(target, e, t, group, rng), statistics, deals, math.inf, raw)
 
 
 def shuffled_levels(
@@ -83,17 +136,20 @@ def shuffled_levels(
     *,
     rng: np.random.Generator,
     deals: int | None = None,
-) -> list[float]:
-    """Average level statistics over shuffled labels, for scores without names; both classes keep their size.
+    raw: Sequence[LevelStatistic] = (),
+) -> list[Dealt]:
+    """Compute level statistics over shuffled labels, for scores without names; both classes keep their size.
 
     >>> from personare.metrics.privacy.eer import eer_of_levels
     >>> levels = shuffled_levels(range(30), range(300), [eer_of_levels], rng=np.random.default_rng(1))
-    >>> round(levels[0], 2)
+    >>> round(levels[0].mean, 2)
     0.45
     """
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
     labels = np.arange(len(t) + len(n)) < len(t)
-    return _mean_over_deals(np.sort(np.concatenate([t, n])), lambda: rng.permutation(labels), statistics, deals)
+    scores, few = np.sort(np.concatenate([t, n])), min(len(t), len(n))
+    possible = math.comb(len(labels), few) if few < 20 else math.inf
+    return _dealt(scores, lambda: rng.permutation(labels), statistics, deals, possible, raw)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +177,11 @@ def chance_of_split(
     identities: Identities | None,
     rng: np.random.Generator,
     deals: int | None = None,
-) -> list[float]:
-    """Give the chance level of trials split by class; without identities to deal, labels are shuffled."""
+    raw: Sequence[LevelStatistic] = (),
+) -> list[Dealt]:
+    """Deal trials that are split by class; without identities to deal, labels are shuffled."""
     if identities is None:
-        return shuffled_levels(targets, nontargets, statistics, rng=rng, deals=deals)
+        return shuffled_levels(targets, nontargets, statistics, rng=rng, deals=deals, raw=raw)
     scores = np.concatenate([checked(targets, "target"), checked(nontargets, "nontarget")])
     mine, others, enrolled = (
         np.asarray(ids)
@@ -141,22 +198,29 @@ def chance_of_split(
     group = None
     if (given := identities.groups) is not None:
         group = np.unique([given.get(str(name)) or "" for name in names], return_inverse=True)[1]
-    return chance_levels(scores, known, tested, statistics, groups=group, rng=rng, deals=deals)
+    return chance_levels(scores, known, tested, statistics, groups=group, rng=rng, deals=deals, raw=raw)
 
 
-def _mean_over_deals(scores: Any, deal: Deal, statistics: Sequence[LevelStatistic], deals: int | None) -> list[float]:
-    """Average over deals of labels to sorted scores; ties stay ties in every deal."""
+def _dealt(
+    scores: Any,
+    deal: Deal,
+    statistics: Sequence[LevelStatistic],
+    deals: int | None,
+    possible: float,
+    raw: Sequence[LevelStatistic],
+) -> list[Dealt]:
+    """Compute statistics over deals of labels to sorted scores; ties stay ties in every deal."""
     rounds = int(np.clip(TRIALS_TO_DEAL // len(scores), FEWEST_DEALS, MOST_DEALS)) if deals is None else deals
     if rounds < 1:
         raise MetricError(f"the chance level needs at least one deal, not {rounds}")
     starts = np.append(0, np.flatnonzero(scores[1:] != scores[:-1]) + 1)
     sizes = np.diff(np.append(starts, len(scores)))
-    totals = np.zeros(len(statistics))
-    for _ in range(rounds):
+    values = np.empty((rounds, len(statistics) + len(raw)))
+    for row in values:
         hits = np.add.reduceat(deal().astype(np.int64), starts)
         blocks = pav_counts(hits, sizes - hits)
-        totals += [statistic(*blocks) for statistic in statistics]
-    return [float(total) for total in totals / rounds]
+        row[:] = [*(s(*blocks) for s in statistics), *(s(hits, sizes - hits) for s in raw)]
+    return [Dealt(column, possible) for column in values.T]
 
 
 def _identities(e: Codes, t: Codes, group: Codes, rng: np.random.Generator) -> Deal:

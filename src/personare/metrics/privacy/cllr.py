@@ -12,16 +12,15 @@ each PAV block, min Cllr is written as 1/2 sum x log2((x + y) / x) + y log2((x +
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many, speaker_bootstrap
+from personare.metrics.intervals import LEVEL, from_left_out
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
-from personare.metrics.privacy.redraws import BySpeaker, level_estimate, level_values, speaker_levels, speaker_numbers
+from personare.metrics.privacy.redraws import BySpeaker, LeftOut, left_out, level_estimate, level_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -47,7 +46,7 @@ MIN_CARD = MetricCard(
     chance=1.0,
     cite="brummer2006cllr; tomashenko2022voiceprivacy, sec. 2.3.1",
     reading="bits the attacker still lacks after the best calibration, at even odds; 1 is no information",
-    caution="the calibration knows the labels: with few trials noise alone lowers it",
+    caution="the calibration knows the labels: with few trials noise alone lowers it; compare with the chance level",
     unit="bit",
 )
 LOSS_CARD = MetricCard(
@@ -98,48 +97,37 @@ def min_cllr_of_levels(targets: Any, nontargets: Any) -> float:
 
 
 def cllr_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
-    """Compute Cllr with an interval over redrawn speakers; n = speakers."""
-    values, speakers = cllr_values(targets, nontargets, how["target_speakers"], how["nontarget_speakers"])
-    resamples, level = how.get("resamples", RESAMPLES), how.get("level", LEVEL)
-    return speaker_bootstrap(values, speakers=speakers, rng=how["rng"], resamples=resamples, level=level)
+    """Compute Cllr with an interval from leaving out speakers; n = speakers."""
+    out = left_out(np.size(targets), np.size(nontargets), **how)
+    values = cllr_values(targets, nontargets, out)[:, None]
+    return from_left_out(values, speakers=out.speakers, level=how.get("level", LEVEL), bounds=[CARD.bounds])[0]
 
 
 def min_cllr_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
-    """Compute min Cllr with an interval over redrawn speakers; n = speakers."""
+    """Compute min Cllr with an interval from leaving out speakers; n = speakers."""
     return level_estimate(min_cllr_of_levels, targets, nontargets, bounds=MIN_CARD.bounds, **how)
 
 
 def calibration_loss_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
-    """Compute Cllr - min Cllr with an interval over redrawn speakers; n = speakers."""
-    who = {"target_speakers": how["target_speakers"], "nontarget_speakers": how["nontarget_speakers"]}
-    actual, speakers = cllr_values(targets, nontargets, **who)
-    least = level_values(speaker_levels(targets, nontargets, **who), [min_cllr_of_levels])
-    return bootstrap_many(
-        lambda drawn: actual(drawn)[:, None] - least(drawn),
-        speakers=speakers,
-        rng=how["rng"],
-        resamples=how.get("resamples", RESAMPLES),
-        level=how.get("level", LEVEL),
-        centred=True,
-        bounds=[LOSS_CARD.bounds],
-    )[0]
+    """Compute Cllr - min Cllr with an interval from leaving out speakers; n = speakers."""
+    out = left_out(np.size(targets), np.size(nontargets), **how)
+    values = cllr_values(targets, nontargets, out)[:, None]
+    values = values - level_values(targets, nontargets, [min_cllr_of_levels], out)
+    return from_left_out(values, speakers=out.speakers, level=how.get("level", LEVEL), bounds=[LOSS_CARD.bounds])[0]
 
 
-def cllr_values(
-    targets: ArrayLike, nontargets: ArrayLike, target_speakers: ArrayLike, nontarget_speakers: ArrayLike
-) -> tuple[Callable[[Floats], Floats], int]:
-    """Make the function a bootstrap calls, [rows, speakers] -> [rows], from sums per speaker; tell the speakers."""
+def cllr_values(targets: ArrayLike, nontargets: ArrayLike, out: LeftOut) -> Floats:
+    """Compute Cllr of all trials, then without each group of speakers [1 + groups], from sums per group."""
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
-    t_who, n_who, speakers = speaker_numbers(target_speakers, nontarget_speakers, len(t), len(n))
-    sums = [np.bincount(w, d, minlength=speakers) for w, d in ((t_who, softplus_bits(-t)), (n_who, softplus_bits(n)))]
-    counts = [np.bincount(w, minlength=speakers) for w in (t_who, n_who)]
-
-    def values(drawn: Floats) -> Floats:
+    means = []
+    for bits, of_nontargets in ((softplus_bits(-t), False), (softplus_bits(n), True)):
+        rows = np.arange(len(bits))
+        lost = out.lost(rows, (len(bits), out.groups), nontargets=of_nontargets).tocsc()
+        sums, counts = bits.sum() - bits @ lost, len(bits) - np.ones(len(bits)) @ lost
         with np.errstate(divide="ignore", invalid="ignore"):
-            means = [(drawn @ s) / (drawn @ c) for s, c in zip(sums, counts, strict=True)]
-        return np.asarray(means[0] + means[1]) / 2
-
-    return values, speakers
+            means.append(np.append(bits.mean(), np.where(counts > 0, sums / counts, math.nan)))
+    values: Floats = (means[0] + means[1]) / 2
+    return values[:1] if out.groups == 1 else values
 
 
 def _mean_softplus_bits(sign: float, scores: Any) -> float:

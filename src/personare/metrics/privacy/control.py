@@ -7,16 +7,19 @@ risk = (attack - control) / (1 - control)                                       
 
 0: the attack on the data succeeds no more often than on other people; 1: it succeeds wherever the control failed.
 An attack that does not even beat guessing (``baseline``) proves nothing: it may be a poor attack, not good privacy.
+Whether the data add risk is asked of both counts by Fisher's exact test, and of the attack against guessing by the
+binomial law; the larger of the two probabilities counts.                                             [fisher1935]
 Deviations: the interval combines the distances to the near ends of both Wilson intervals, so it need not be symmetric.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from personare.core.errors import MetricError
-from personare.core.findings import Estimate, MetricCard
+from personare.core.findings import LEVEL_OF_PROOF, Estimate, Finding, MetricCard
 from personare.metrics.intervals import LEVEL, wilson
 
 CARD = MetricCard(
@@ -40,16 +43,22 @@ class AttackRisk:
     control: Estimate
     baseline: float
     risk: Estimate
+    p_better: float
+    p_worse: float
 
     @property
     def proves_something(self) -> bool:
         """Whether the attack beats guessing at all."""
         return self.attack.low > self.baseline
 
+    def finding(self, conditions: Mapping[str, str | int | float]) -> Finding:
+        """Give the risk with its chance level, 0, and the test of it."""
+        return Finding(CARD, self.risk, conditions, chance=0.0, p_better=self.p_better, p_worse=self.p_worse)
+
     @property
     def beats_control(self) -> bool:
         """Whether the data expose more than other people's data do."""
-        return self.risk.low > 0
+        return self.p_better <= LEVEL_OF_PROOF
 
     @property
     def sentence(self) -> str:
@@ -104,7 +113,20 @@ def attack_risk(
         raise MetricError(f"the success rate of guessing lies between 0 and 1, not at {baseline}")
     attack = wilson(successes, attempts, level=level)
     control = wilson(control_successes, control_attempts, level=level)
-    return AttackRisk(attack, control, baseline, risk_over_control(attack, control))
+    tails = _tails(successes, attempts, control_successes, control_attempts, baseline)
+    return AttackRisk(attack, control, baseline, risk_over_control(attack, control), *tails)
+
+
+def _tails(hits: float, attempts: int, others: float, control_attempts: int, baseline: float) -> tuple[float, float]:
+    """Give how likely an attack without any risk does as well, and as badly; counts are rounded towards no risk."""
+    from scipy import special, stats
+
+    a, c = math.floor(hits), math.ceil(others)
+    table = [[a, attempts - a], [c, control_attempts - c]]
+    better = float(stats.fisher_exact(table, alternative="greater").pvalue)
+    worse = float(stats.fisher_exact(table, alternative="less").pvalue)
+    beats_guessing = float(special.bdtrc(a - 1, attempts, baseline)) if a > 0 else 1.0
+    return max(better, beats_guessing), worse
 
 
 def _percent(rate: Estimate) -> str:

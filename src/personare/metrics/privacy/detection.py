@@ -99,7 +99,7 @@ def min_dcf_estimate(
     cost_false_alarm: float = 1.0,
     **how: Unpack[BySpeaker],
 ) -> Estimate:
-    """Compute min DCF with an interval over redrawn speakers; n = speakers."""
+    """Compute min DCF with an interval from leaving out speakers; n = speakers."""
     statistic = dcf_of_levels(prior, cost_miss, cost_false_alarm)
     return level_estimate(statistic, targets, nontargets, bounds=CARD.bounds, **how)
 

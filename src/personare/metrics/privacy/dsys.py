@@ -23,11 +23,11 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
+from personare.metrics.intervals import LEVEL, from_left_out
 from personare.metrics.privacy.chance import Identities, chance_of_split, shuffled_levels
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
-from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, level_estimate, speaker_numbers
+from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, left_out, level_estimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -64,8 +64,8 @@ def dsys(targets: ArrayLike, nontargets: ArrayLike, *, rng: np.random.Generator,
     (1.0, 0.0)
     """
     levels = levels_of(targets, nontargets)
-    (chance,) = shuffled_levels(targets, nontargets, [_plain(w)], rng=rng)
-    return chance_corrected(chance, w)(levels.targets, levels.nontargets)
+    (dealt,) = shuffled_levels(targets, nontargets, [_plain(w)], rng=rng)
+    return chance_corrected(dealt.mean, w)(levels.targets, levels.nontargets)
 
 
 def dsys_estimate(
@@ -74,14 +74,15 @@ def dsys_estimate(
     *,
     w: float = 1.0,
     identities: Identities | None = None,
+    rng: np.random.Generator,
     **how: Unpack[BySpeaker],
 ) -> Estimate:
     """Compute D_sys with chance taken out and an interval over redrawn speakers; n = speakers.
 
     ``identities`` tell who was compared with whom, for the chance level; without, it shuffles labels.
     """
-    (chance,) = chance_of_split(targets, nontargets, [_plain(w)], identities=identities, rng=how["rng"])
-    return level_estimate(chance_corrected(chance, w), targets, nontargets, bounds=CARD.bounds, **how)
+    (dealt,) = chance_of_split(targets, nontargets, [_plain(w)], identities=identities, rng=rng)
+    return level_estimate(chance_corrected(dealt.mean, w), targets, nontargets, bounds=CARD.bounds, **how)
 
 
 def dsys_of_levels(targets: Any, nontargets: Any, w: float = 1.0) -> float:
@@ -111,19 +112,19 @@ def dsys_reference(targets: ArrayLike, nontargets: ArrayLike, *, w: float = 1.0)
 def dsys_reference_estimate(
     targets: ArrayLike, nontargets: ArrayLike, *, w: float = 1.0, **how: Unpack[BySpeaker]
 ) -> Estimate:
-    """Compute the reference D_sys with an interval over redrawn speakers; the bins stay those of the data."""
+    """Compute the reference D_sys with an interval from leaving out speakers; the bins stay those of the data."""
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
     edges = _edges(t, n)
-    t_who, n_who, speakers = speaker_numbers(how["target_speakers"], how["nontarget_speakers"], len(t), len(n))
-    tables = [np.histogram2d(who, s, [np.arange(speakers + 1), edges])[0] for who, s in ((t_who, t), (n_who, n))]
-
-    def values(drawn: Floats) -> Floats:
-        return _histogram_dsys(drawn @ tables[0], drawn @ tables[1], edges, w)
-
-    resamples, level = how.get("resamples", RESAMPLES), how.get("level", LEVEL)
-    return speaker_bootstrap(
-        values, speakers=speakers, rng=how["rng"], resamples=resamples, level=level, centred=True, bounds=CARD.bounds
-    )
+    out = left_out(len(t), len(n), **how)
+    shape = (len(edges) - 1, out.groups)
+    kept = []
+    for scores, of_nontargets in ((t, False), (n, True)):
+        bins = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, shape[0] - 1)
+        all_of_them = np.histogram(scores, edges)[0].astype(np.float64)
+        lost = out.lost(bins, shape, nontargets=of_nontargets).toarray()
+        kept.append(np.vstack([all_of_them, all_of_them - lost.T]))
+    values = _histogram_dsys(kept[0], kept[1], edges, w)[: None if out.groups > 1 else 1, None]
+    return from_left_out(values, speakers=out.speakers, level=how.get("level", LEVEL), bounds=[CARD.bounds])[0]
 
 
 def _plain(w: float) -> LevelStatistic:

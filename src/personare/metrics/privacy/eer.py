@@ -14,16 +14,16 @@ Deviations: ties are pooled before the hull is built (the reference breaks each 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from personare.core.findings import Estimate, Finding, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap, wilson
+from personare.metrics.intervals import LEVEL, from_left_out
 from personare.metrics.privacy.chance import Identities, chance_of_split
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import hull_of_levels
-from personare.metrics.privacy.redraws import level_estimate, speaker_numbers
+from personare.metrics.privacy.redraws import BySpeaker, left_out, level_estimate, level_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -73,70 +73,38 @@ def eer_of_levels(targets: Any, nontargets: Any) -> float:
     return float(min(0.5, miss[after - 1] + part * (miss[after] - miss[after - 1])))
 
 
-def rocch_eer_estimate(
-    targets: ArrayLike,
-    nontargets: ArrayLike,
-    *,
-    target_speakers: ArrayLike,
-    nontarget_speakers: ArrayLike,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-) -> Estimate:
-    """Compute the ROCCH-EER with an interval over redrawn speakers; one speaker id per trial, n = speakers.
+def rocch_eer_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
+    """Compute the ROCCH-EER with an interval from leaving out speakers; one speaker id per trial, n = speakers.
 
-    >>> rng = np.random.default_rng(1)
-    >>> rocch_eer_estimate([1, 2, 3], [0, 1, 2], target_speakers="abc", nontarget_speakers="abc", rng=rng)
+    >>> rocch_eer_estimate([1, 2, 3], [0, 1, 2], target_speakers="abc", nontarget_speakers="abc")
     Traceback (most recent call last):
     personare.core.errors.MetricError: each target trial needs one speaker: 3 scores, speakers []
-    >>> rocch_eer_estimate([1, 2], [0, 0], target_speakers=["a", "b"], nontarget_speakers=["a", "b"], rng=rng)
-    Estimate(value=0.0, low=0.0, high=0.5, n=2)
+    >>> error = rocch_eer_estimate([1, 2], [0, 0], target_speakers=["a", "b"], nontarget_speakers=["a", "b"])
+    >>> error.value, round(error.high, 3)  # two speakers without an error prove little
+    (0.0, 0.5)
     """
-    estimate = level_estimate(
-        eer_of_levels,
-        targets,
-        nontargets,
-        bounds=CARD.bounds,
-        target_speakers=target_speakers,
-        nontarget_speakers=nontarget_speakers,
-        rng=rng,
-        resamples=resamples,
-        level=level,
-    )
-    return never_certain(estimate, level=level)
+    return level_estimate(eer_of_levels, targets, nontargets, bounds=CARD.bounds, **how)
 
 
 def eer_finding(
     targets: ArrayLike,
     nontargets: ArrayLike,
     *,
-    target_speakers: ArrayLike,
-    nontarget_speakers: ArrayLike,
     identities: Identities | None = None,
     conditions: Mapping[str, str | int | float] | None = None,
-    failed: int = 0,
     rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
+    **how: Unpack[BySpeaker],
 ) -> Finding:
-    """Compute the ROCCH-EER with its interval and what chance gives on these very trials.
+    """Compute the ROCCH-EER with its interval, and what chance gives on these very trials.
 
     ``identities`` tell who was compared with whom, for the chance level; without, it shuffles labels.
     """
-    who: dict[str, ArrayLike] = {"target_speakers": target_speakers, "nontarget_speakers": nontarget_speakers}
-    estimate = rocch_eer_estimate(targets, nontargets, **who, rng=rng, resamples=resamples, level=level)
-    (chance,) = chance_of_split(targets, nontargets, [eer_of_levels], identities=identities, rng=rng)
-    return Finding(CARD, estimate, conditions or {}, failed, chance)
-
-
-def never_certain(estimate: Estimate, *, level: float = LEVEL) -> Estimate:
-    """Widen the interval of an attacker who made no error: no redraw of such speakers can show one.
-
-    The upper end is Wilson's for no failing speaker among n: few speakers without an error prove little.
-    """
-    if estimate.value > 0 or estimate.high > 0:
-        return estimate
-    return Estimate(0.0, 0.0, min(CARD.bounds[1], wilson(0, estimate.n, level=level).high), estimate.n)
+    who: BySpeaker = {**how}
+    if identities is not None:
+        who["nontarget_enrolled"] = identities.nontarget_enrolled
+    estimate = rocch_eer_estimate(targets, nontargets, **who)
+    (dealt,) = chance_of_split(targets, nontargets, [eer_of_levels], identities=identities, rng=rng)
+    return dealt.finding(CARD, estimate, conditions or {})
 
 
 def kaldi_eer(targets: ArrayLike, nontargets: ArrayLike) -> float:
@@ -152,26 +120,17 @@ def kaldi_eer(targets: ArrayLike, nontargets: ArrayLike) -> float:
     return _walk(t, np.arange(1, len(t) + 1), n, np.arange(1, len(n) + 1))
 
 
-def kaldi_eer_estimate(
-    targets: ArrayLike,
-    nontargets: ArrayLike,
-    *,
-    target_speakers: ArrayLike,
-    nontarget_speakers: ArrayLike,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-) -> Estimate:
-    """Compute Kaldi's EER with an interval over redrawn speakers; one speaker id per trial, n = speakers."""
-    t, n = checked(targets, "target"), checked(nontargets, "nontarget")
-    t_who, n_who, speakers = speaker_numbers(target_speakers, nontarget_speakers, len(t), len(n))
-    t_order, n_order = np.argsort(t, kind="stable"), np.argsort(n, kind="stable")
-    t, n, t_who, n_who = t[t_order], n[n_order], t_who[t_order], n_who[n_order]
+def kaldi_eer_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
+    """Compute Kaldi's EER with an interval from leaving out speakers; one speaker id per trial, n = speakers."""
+    out = left_out(np.size(targets), np.size(nontargets), **how)
+    values = level_values(targets, nontargets, [], out, raw=[kaldi_eer_of_levels])
+    return from_left_out(values, speakers=out.speakers, level=how.get("level", LEVEL), bounds=[KALDI_CARD.bounds])[0]
 
-    def walked(drawn: Floats) -> Floats:
-        return np.array([_walk(t, np.cumsum(row[t_who]), n, np.cumsum(row[n_who])) for row in drawn])
 
-    return speaker_bootstrap(walked, speakers=speakers, rng=rng, resamples=resamples, level=level)
+def kaldi_eer_of_levels(targets: Any, nontargets: Any) -> float:
+    """Compute Kaldi's EER from the number of trials of both classes at each level (not PAV blocks), lowest first."""
+    place = np.arange(len(targets))
+    return _walk(place, np.cumsum(targets), place, np.cumsum(nontargets))
 
 
 def _walk(t: Any, t_counted: Any, n: Any, n_counted: Any) -> float:

@@ -68,7 +68,7 @@ def gallery_of(vectors: NDArray[np.floating], speakers: NDArray[np.generic], *, 
     within = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     order = order[within < most]
     kept = np.minimum(counts, most)
-    table = vectors if (order == np.arange(len(vectors))[: len(order)]).all() else vectors[order]
+    table = vectors[: len(order)] if (order == np.arange(len(order))).all() else vectors[order]  # sorted: no copy
     return Gallery(
         table,
         unit_rows(table, dtype=np.float32),

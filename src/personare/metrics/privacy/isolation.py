@@ -21,7 +21,11 @@ STRIDE = 16
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """For each row: isolation per fold [rows, folds]; rows to compute again exactly, or with a deeper list."""
+    """For each row: isolation per fold [rows, folds]; rows to compute again exactly, or with everybody's scores.
+
+    A list of the highest scores is too shallow where it holds too few that calibrate, or where its last score is so
+    near to those that single precision cannot say that the right ones are in it.
+    """
 
     isolated: NDArray[np.bool_]
     unsure: NDArray[np.bool_]
@@ -60,6 +64,7 @@ def fold_outcomes(
         isolated[:, fold] = np.count_nonzero(gap > margin, axis=1) == 1
         unsure |= (np.abs(gap) <= NEAR).any(axis=1)
         shallow |= seen[:, -1] <= rank
+        shallow |= scores[:, -1] >= scores[rows, lower] - 2 * NEAR  # single precision may have left a closer one out
     return Outcome(isolated, unsure, shallow)
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 
+TIE = 1e-12
+
+
 @dataclass(frozen=True, eq=False)
 class Levels:
     """Trials per level, from the lowest scores to the highest.
@@ -56,6 +59,24 @@ def checked(scores: ArrayLike, kind: str) -> NDArray[np.floating[Any]]:
         place = int(np.argmin(np.isfinite(array)))
         raise MetricError(f"{kind} scores must be finite; number {place + 1} is {array[place]}")
     return array
+
+
+def pool_ties(scores: ArrayLike) -> NDArray[np.float64]:
+    """Make scores equal that differ by rounding only: neighbours nearer than 1e-12 (of the largest) become one.
+
+    >>> pool_ties([0.1 + 0.2, 0.3, 0.4]).tolist()
+    [0.3, 0.3, 0.4]
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    flat = array.ravel()
+    if not len(flat):
+        return array
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    first = np.append(True, np.diff(ordered) > TIE * max(1.0, float(np.abs(ordered[[0, -1]]).max())))
+    pooled = np.empty_like(flat)
+    pooled[order] = ordered[first][np.cumsum(first) - 1]
+    return pooled.reshape(array.shape)
 
 
 def levels_of(targets: ArrayLike, nontargets: ArrayLike) -> Levels:

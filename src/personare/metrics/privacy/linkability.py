@@ -7,7 +7,7 @@ over all enrolment subsets of size N that contain the target is exactly C(n-1-b,
 Chance is 1/N: the number means nothing without N.
 Deviations: the mean over random enrolment subsets is computed exactly; ``draws=5`` draws it as the paper does, an
 independent subset per test and draw. Enrolment vectors are the caller's (the paper: mean over all utterances of a
-speaker). The interval treats the enrolled people as given and the tested speakers as a sample.
+speaker). Intervals and the test against guessing count speakers, not tests: see ``speaker_rates``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
 from personare.core.seeding import Rng, as_rng
 from personare.metrics.privacy.nontargets_above import nontargets_above, nontargets_above_in_scores
-from personare.metrics.privacy.speaker_rates import rates_over_speakers
+from personare.metrics.privacy.speaker_rates import rate_tails, rates_over_speakers
 from personare.metrics.privacy.vectors import checked_speakers
 
 if TYPE_CHECKING:
@@ -79,13 +79,11 @@ class Linkability:
         rows = zip(self.sizes, self.estimates, self.chance, strict=True)
         return "\n".join(f"linkability among N = {size}: {e}, chance {chance:.3g}" for size, e, chance in rows)
 
-    def by_group(
-        self, groups: Mapping[str, str | None], *, rng: Rng = 0, level: float = 0.95
-    ) -> dict[str, Linkability]:
+    def by_group(self, groups: Mapping[str, str | None], *, level: float = 0.95) -> dict[str, Linkability]:
         """Return the linkability of the tested speakers of each group (gender), among everybody enrolled."""
         owners = self.speakers[self.owner]
         each = np.array([groups.get(str(name)) or "" for name in owners])
-        how: dict[str, Any] = {"enrolled": self.enrolled, "sizes": self.sizes, "rng": as_rng(rng), "level": level}
+        how: dict[str, Any] = {"enrolled": self.enrolled, "sizes": self.sizes, "level": level}
         return {
             str(name): linkability_from_counts(self.nontargets_above[each == name], owners[each == name], **how)
             for name in np.unique(each[each != ""])
@@ -104,7 +102,13 @@ class Linkability:
     def findings(self, **conditions: str | int | float) -> list[Finding]:
         """List one finding per size, its chance level beside it."""
         rows = zip(self.sizes, self.estimates, self.chance, strict=True)
-        return [Finding(CARD, e, {**conditions, "N": size}, chance=chance) for size, e, chance in rows]
+        return [link_finding(e, chance, {**conditions, "N": size}) for size, e, chance in rows]
+
+
+def link_finding(estimate: Estimate, chance: float, conditions: Mapping[str, str | int | float]) -> Finding:
+    """Put the chance level and its test beside a linkability."""
+    better, worse = rate_tails(estimate.value, chance, estimate.n)
+    return Finding(CARD, estimate, conditions, chance=chance, p_better=better, p_worse=worse)
 
 
 def linkability(
@@ -124,7 +128,7 @@ def linkability(
     ----------
     sizes : numbers of enrolled speakers N; default 20, 50, 100, ... and all n.
     draws : None computes the mean over all enrolment subsets; a number draws that many, as the paper does (5).
-    rng : a seed or a generator, for ``draws`` and for the bootstrap over speakers.
+    rng : a seed or a generator, for ``draws``.
 
     >>> linked = linkability([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
     >>> linked.sizes, linked.estimates[-1].value, linked.risk()
@@ -184,7 +188,7 @@ def linkability_from_counts(
             outcome = _drawn_links(linked, uniform)
             rates.append(outcome.mean(axis=1))
             linked = outcome.mean(axis=0)
-        estimates += rates_over_speakers(linked, owner, rng=rng, level=level)
+        estimates += rates_over_speakers(linked, owner, level=level)
     drawn = np.concatenate(rates, axis=1) if rates else None
     chance = tuple(1 / size for size in chosen)
     return Linkability(chosen, tuple(estimates), chance, enrolled, speakers, owner, b, drawn)

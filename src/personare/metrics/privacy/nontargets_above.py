@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 BLOCK_CELLS = 6_000_000  # 24 MB of scores at a time
+ENROLLED_AT_ONCE = 8192  # rows of the gallery that are scaled and compared together: it is never copied as a whole
 NEAR = 4e-6  # single precision cosines are wrong by less than this up to thousands of dimensions
 TIE = 1e-12
 DOUBLE_CELLS = 500_000  # 4 MB of nontargets in double precision at a time
@@ -51,15 +52,28 @@ def nontargets_above(
         checked_speakers(test_speakers, rows=len(test), of="test"),
         checked_speakers(enroll_speakers, rows=len(enroll), of="enrolment"),
     )
-    unit_enroll = unit_rows(enroll, dtype=np.float32).T
-    counts = np.empty(len(test), dtype=np.int64)
-    step = max(1, min(len(test), BLOCK_CELLS // len(enroll)))
-    scores = np.empty((step, len(enroll)), dtype=np.float32)
-    for start in range(0, len(test), step):
-        rows = test[start : start + step]
-        block = np.matmul(unit_rows(rows, dtype=np.float32), unit_enroll, out=scores[: len(rows)])
-        counts[start : start + len(rows)] = _block_counts(block, rows, enroll, column[start : start + len(rows)])
+    unit_test = unit_rows(test, dtype=np.float32)
+    own = _own_scores(test, enroll, column)
+    counts = np.zeros(len(test), dtype=np.int64)
+    step = max(1, BLOCK_CELLS // ENROLLED_AT_ONCE)
+    for first in range(0, len(enroll), ENROLLED_AT_ONCE):
+        part = enroll[first : first + ENROLLED_AT_ONCE]
+        gallery = unit_rows(part, dtype=np.float32).T
+        for start in range(0, len(test), step):
+            rows = slice(start, start + step)
+            counts[rows] += _block_counts(unit_test[rows] @ gallery, test[rows], enroll, column[rows], own[rows], first)
     return counts
+
+
+def _own_scores(
+    test: NDArray[np.floating], enroll: NDArray[np.floating], column: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """The cosine of each test with its own speaker, in double precision."""
+    own = np.empty(len(test))
+    for start in range(0, len(test), ENROLLED_AT_ONCE):
+        rows = slice(start, start + ENROLLED_AT_ONCE)
+        own[rows] = np.einsum("ij,ij->i", unit_rows(test[rows]), unit_rows(enroll[column[rows]]))
+    return own
 
 
 def _block_counts(
@@ -67,24 +81,25 @@ def _block_counts(
     test: NDArray[np.floating],
     enroll: NDArray[np.floating],
     column: NDArray[np.intp],
+    own: NDArray[np.float64],
+    first: int,
 ) -> NDArray[np.int64]:
-    """Count in one block of scores [rows, n]; pairs within NEAR of the target are looked at again."""
-    target = block[np.arange(len(block)), column]
-    counts = np.empty(len(block), dtype=np.int64)
+    """Count in a block of scores [rows, enrolled from ``first`` on]; what is within NEAR of the target is redone."""
+    above, near = (own + NEAR).astype(np.float32), (own - NEAR).astype(np.float32)
+    counts: NDArray[np.int64] = np.count_nonzero(block > above[:, None], axis=1).astype(np.int64)
+    close = np.count_nonzero(block >= near[:, None], axis=1)
+    some = np.flatnonzero(close > counts)
     near_rows: list[NDArray[np.intp]] = []
     near_columns: list[NDArray[np.intp]] = []
-    for row, (scores, own) in enumerate(zip(block, target, strict=True)):
-        counts[row] = np.count_nonzero(scores > own + np.float32(NEAR))
-        close = scores >= own - np.float32(NEAR)
-        if np.count_nonzero(close) > counts[row] + 1:  # more near scores than the speaker's own
-            places = np.flatnonzero(close & ~(scores > own + np.float32(NEAR)))
-            places = places[places != column[row]]
-            near_rows.append(np.full(len(places), row))
-            near_columns.append(places)
-    if near_rows:
+    for row in some:
+        places = np.flatnonzero((block[row] >= near[row]) & ~(block[row] > above[row])) + first
+        places = places[places != column[row]]
+        near_rows.append(np.full(len(places), row))
+        near_columns.append(places)
+    if near_rows and sum(map(len, near_rows)):
         rows, places = np.concatenate(near_rows), np.concatenate(near_columns)
-        some, again = np.unique(rows, return_inverse=True)
-        wins = _at_least_as_close(test[some], enroll, again, places, column[some])
+        tests, again = np.unique(rows, return_inverse=True)
+        wins = _at_least_as_close(test[tests], enroll, again, places, column[tests])
         counts += np.bincount(rows[wins], minlength=len(block))
     return counts
 
@@ -131,5 +146,6 @@ def nontargets_above_in_scores(scores: ArrayLike, target_column: ArrayLike) -> N
     if column.min() < 0 or column.max() >= matrix.shape[1]:
         raise MetricError(f"a target column must lie in 0..{matrix.shape[1] - 1}; got {column.min()}..{column.max()}")
     own = matrix[np.arange(len(matrix)), column]
-    counts: NDArray[np.int64] = np.count_nonzero(matrix >= own[:, None], axis=1).astype(np.int64) - 1
+    tie = TIE * max(1.0, float(np.abs(matrix[np.isfinite(matrix)]).max(initial=1.0)))
+    counts: NDArray[np.int64] = np.count_nonzero(matrix >= own[:, None] - tie, axis=1).astype(np.int64) - 1
     return counts

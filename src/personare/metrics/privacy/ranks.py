@@ -4,8 +4,15 @@ r_s^l = rank of s when one utterance of s is compared with one utterance of each
 mean rank of s = (1/L) sum_l r_s^l                                                                  [eq. 2]
 
 Reported over speakers: the median (p50) and the first percentile (p1), the speech k-anonymity factor: 99 % of the
-speakers hide among at least so many. Guessing gives (N+1)/2 on average. *Linkability* compares anonymized references
-with anonymized utterances, *singling out* anonymized references with original utterances: same arithmetic.
+speakers hide among at least so many. *Linkability* compares anonymized references with anonymized utterances, *singling
+out* anonymized references with original utterances: same arithmetic.
+
+What guessing gives is measured: the mean rank of everybody under somebody else's name, the same percentiles of it, in
+200 deals of the names (one name further down the list where there are more than 400 people, redrawn 200 times). That is
+the chance level of N people and their utterances; the paper's is that of endless people and utterances, about
+(N+1)/2 - 2.33 sqrt((N^2-1)/12L) for p1, which a guesser among ten people undercuts nine times in ten.
+Intervals are order statistics, for which the binomial law tells how often they enclose a percentile [thompson1936]; p50
+has one from 6 speakers on, p1 from 368 on.
 Deviations: in one test l all speakers meet the same reference utterances, drawn anew for every l. A nontarget with
 the same score counts as indistinguishable, hence before the speaker: rank 1 + #{ nontargets >= target }.
 """
@@ -14,7 +21,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -22,7 +28,9 @@ import numpy as np
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
 from personare.core.seeding import Rng, as_rng
-from personare.metrics.intervals import bootstrap_many
+from personare.core.vectors import cosine
+from personare.metrics.intervals import check_level
+from personare.metrics.privacy.chance import Dealt
 from personare.metrics.privacy.nontargets_above import nontargets_above
 from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, same_dimension
 
@@ -32,6 +40,9 @@ if TYPE_CHECKING:
 Variant = Literal["linkability", "singling_out"]
 PAPER_TESTS = 100
 K_ANONYMITY = 0.01
+FULL_MATRIX = 400  # people up to whom every name is dealt to everybody
+DEALS = 200
+DECIMALS = 12  # of a cosine: what differs beyond is a tie
 
 
 def _card(name: str, title: str) -> MetricCard:
@@ -43,7 +54,7 @@ def _card(name: str, title: str) -> MetricCard:
         chance=None,
         cite="turavecino2025usc, eq. 2",
         reading="The mean position of the right person when the attacker sorts N people by likeness.",
-        caution="Grows with N: compare only at the same number of speakers. p1 needs hundreds of speakers.",
+        caution="Grows with N: compare only at the same number of speakers. p1 has no interval below 368 speakers.",
     )
 
 
@@ -61,8 +72,8 @@ class RankTest:
     ----------
     variant : what was compared: anonymized with anonymized (linkability) or with original (singling out).
     speakers, mean_ranks : everybody, sorted, and their mean rank over ``tests`` tests [n].
-    p50, p1 : percentiles over speakers with bootstrap intervals; p1 is the speech k-anonymity factor.
-    random_p50, random_p1 : the same for an attacker who guesses.
+    p50, p1 : percentiles over speakers with intervals; p1 is the speech k-anonymity factor.
+    dealt_p50, dealt_p1 : the same for an attacker who guesses, in many deals.
     """
 
     variant: Variant
@@ -71,12 +82,22 @@ class RankTest:
     tests: int
     p50: Estimate
     p1: Estimate
-    random_p50: float
-    random_p1: float
+    dealt_p50: Dealt
+    dealt_p1: Dealt
 
     def __str__(self) -> str:
         p50 = f"median rank among N = {len(self.speakers)}: {self.p50}, chance {self.random_p50:.5g}"
         return f"{p50}\nfirst percentile (speech k-anonymity factor): {self.p1}, chance {self.random_p1:.5g}"
+
+    @property
+    def random_p50(self) -> float:
+        """The median rank of an attacker who guesses."""
+        return self.dealt_p50.mean
+
+    @property
+    def random_p1(self) -> float:
+        """The first percentile of an attacker who guesses."""
+        return self.dealt_p1.mean
 
     @property
     def k_anonymity(self) -> Estimate:
@@ -88,8 +109,8 @@ class RankTest:
         known = {**conditions, "N": len(self.speakers), "tests": self.tests}
         links = self.variant == "linkability"
         return [
-            Finding(LINK_MEDIAN_CARD if links else SINGLE_MEDIAN_CARD, self.p50, known, chance=self.random_p50),
-            Finding(LINK_CARD if links else SINGLE_CARD, self.p1, known, chance=self.random_p1),
+            self.dealt_p50.finding(LINK_MEDIAN_CARD if links else SINGLE_MEDIAN_CARD, self.p50, known),
+            self.dealt_p1.finding(LINK_CARD if links else SINGLE_CARD, self.p1, known),
         ]
 
 
@@ -109,8 +130,8 @@ def rank_test(
     Both sets hold one or more utterances of each of the same N speakers.
 
     >>> ranks = rank_test(np.eye(3), list("abc"), np.eye(3), list("abc"), variant="linkability", tests=2)
-    >>> ranks.mean_ranks, ranks.random_p50
-    (array([1., 1., 1.]), 2.0)
+    >>> ranks.mean_ranks, ranks.random_p50 > 2
+    (array([1., 1., 1.]), True)
     """
     test = checked_vectors(test_vectors, of="test")
     reference = checked_vectors(reference_vectors, of="reference")
@@ -120,26 +141,66 @@ def rank_test(
     speakers = np.unique(known)
     _check(tested, speakers, tests)
     rng = as_rng(rng)
-    total = np.zeros(len(speakers))
+    chance = rng.spawn(1)[0]
+    total, guessed = np.zeros(len(speakers)), np.zeros((len(speakers), len(speakers) if _is_small(speakers) else 1))
     for _ in range(tests):
         mine, theirs = _one_each(tested, rng), _one_each(known, rng)
         total += 1.0 + nontargets_above(test[mine], speakers, reference[theirs], speakers)
-    mean_ranks = total / tests
-    p50, p1 = _percentiles(mean_ranks, rng, level)
-    middle = (len(speakers) + 1) / 2
-    return RankTest(
-        variant, speakers, mean_ranks, tests, p50, p1, middle, random_percentile(len(speakers), tests=tests)
-    )
+        guessed += _ranks_of_others(test[mine], reference[theirs], speakers)
+    p50, p1 = (percentile_estimate(total / tests, share, level=level) for share in (0.5, K_ANONYMITY))
+    dealt = _dealt(guessed / tests, chance)
+    return RankTest(variant, speakers, total / tests, tests, p50, p1, *dealt)
 
 
-def random_percentile(people: int, *, tests: int, share: float = K_ANONYMITY) -> float:
-    """Give the percentile of a guesser's mean rank: a mean of ``tests`` uniform ranks, nearly Gaussian.
+def percentile_estimate(values: NDArray[np.float64], share: float, *, level: float) -> Estimate:
+    """Estimate a percentile over speakers (linear between neighbours, as numpy does), between two order statistics.
 
-    >>> round(random_percentile(7974, tests=100))  # Table 2 of the paper: 3452.06
-    3452
+    >>> percentile_estimate(np.arange(1.0, 11.0), 0.5, level=0.95)
+    Estimate(value=5.5, low=2.0, high=9.0, n=10)
     """
-    spread = math.sqrt((people**2 - 1) / 12 / tests)
-    return max(1.0, (people + 1) / 2 + NormalDist().inv_cdf(share) * spread)
+    from scipy import special
+
+    check_level(level)
+    ordered, n = np.sort(values), len(values)
+    value = float(np.quantile(ordered, share))
+    below = special.bdtr(np.arange(n), n, share)  # P(at most k speakers lie below the percentile)
+    under = np.flatnonzero(below <= (1 - level) / 2)
+    over = np.flatnonzero(below >= (1 + level) / 2)
+    if not len(under) or not len(over):
+        return Estimate(value, math.nan, math.nan, n)
+    return Estimate(value, float(ordered[under[-1]]), float(ordered[over[0]]), n)
+
+
+def _is_small(speakers: NDArray[np.generic]) -> bool:
+    return len(speakers) <= FULL_MATRIX
+
+
+def _ranks_of_others(
+    test: NDArray[np.floating], reference: NDArray[np.floating], speakers: NDArray[np.generic]
+) -> NDArray[np.float64]:
+    """Rank everybody for every test [N, N], or of more than 400 people the next one [N, 1]."""
+    if not _is_small(speakers):
+        above = nontargets_above(test, np.roll(speakers, -1), reference, speakers)
+        return 1.0 + above[:, None].astype(np.float64)
+    scores = np.round(cosine(test, reference), DECIMALS)
+    ordered = np.sort(scores, axis=1)
+    reached = np.stack([np.searchsorted(row, own) for row, own in zip(ordered, scores, strict=True)])
+    ranks: NDArray[np.float64] = len(speakers) - reached.astype(np.float64)
+    return ranks
+
+
+def _dealt(guessed: NDArray[np.float64], rng: np.random.Generator) -> tuple[Dealt, Dealt]:
+    """Deal names, and take both percentiles of every deal."""
+    n, columns = guessed.shape
+    deals = np.empty((2, DEALS))
+    for deal in range(DEALS):
+        ranks = guessed[np.arange(n), rng.permutation(n)] if columns > 1 else guessed[rng.integers(0, n, n), 0]
+        deals[:, deal] = np.quantile(ranks, (0.5, K_ANONYMITY))
+    if columns == 1:  # the level itself rests on one deal: it is as uncertain as the result it is compared with
+        middle = deals.mean(axis=1, keepdims=True)
+        deals = middle + math.sqrt(2) * (deals - middle)
+    possible = math.exp(min(700.0, math.lgamma(n + 1)))
+    return Dealt(deals[0], possible), Dealt(deals[1], possible)
 
 
 def _one_each(speakers: NDArray[np.generic], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -147,23 +208,6 @@ def _one_each(speakers: NDArray[np.generic], rng: np.random.Generator) -> NDArra
     order = rng.permutation(len(speakers))
     _, first = np.unique(speakers[order], return_index=True)
     return order[first]
-
-
-def _percentiles(mean_ranks: NDArray[np.float64], rng: np.random.Generator, level: float) -> list[Estimate]:
-    """Estimate p50 and p1 over speakers (linear between neighbours, as numpy does), by redrawing speakers."""
-    ranks = np.sort(mean_ranks)
-    n = len(ranks)
-
-    def both(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        upto = np.cumsum(drawn, axis=1)
-        columns = []
-        for share in (0.5, K_ANONYMITY):
-            place = share * (n - 1)
-            low, high = (ranks[(upto > end).argmax(axis=1)] for end in (math.floor(place), math.ceil(place)))
-            columns.append(low + (place - math.floor(place)) * (high - low))
-        return np.stack(columns, axis=1)
-
-    return bootstrap_many(both, speakers=n, rng=rng, level=level)
 
 
 def _check(tested: NDArray[np.generic], speakers: NDArray[np.generic], tests: int) -> None:

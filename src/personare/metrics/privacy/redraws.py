@@ -1,12 +1,12 @@
-"""Redrawing speakers without sorting again: how many trials each speaker has at each level of the scores.
+"""Leaving out speakers without sorting again: how many trials are lost at each level of the scores without each one.
 
-A redraw of the speakers only changes how often each trial counts, never the order of the scores. So the scores are
-sorted once, trials are counted per level and speaker, and each redraw is a product of these counts with how often each
-speaker was drawn. The result is exact: the same as copying the trials of each drawn speaker and starting afresh.
+Leaving speakers out only changes how often each trial counts, never the order of the scores. So the scores are sorted
+once, and for each speaker the trials are counted, level by level, that are gone without them. The result is exact: the
+same as deleting the trials of each speaker and starting afresh.
 
-A trial belongs to one speaker, the tested one: the same unit as of linkability and Singling Out. The other voice of a
-nontarget trial is not redrawn; where few enrolled speakers meet many tested ones, true doubt is somewhat larger than
-these intervals say. A score file may not tell who is tested; then the caller says which speakers were redrawn instead.
+A target trial belongs to one person. A nontarget trial belongs to two, the tested and the enrolled one, and is lost
+without either: where ten people meet each other, ninety nontarget pairs are facts about ten people. Where a caller does
+not know who is enrolled, the tested speaker alone counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate
-from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many
+from personare.metrics.intervals import LEVEL, Bounds, from_left_out, leave_out_groups
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
 
@@ -29,118 +29,113 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CELLS_AT_ONCE = 4_000_000
-TRIAL_GROUPS = 500
+TRIAL_GROUPS = 100
 LevelStatistic = Callable[[Any, Any], float]
 """A number computed from the target and nontarget weight of each level, lowest first, which PAV does not change."""
 
 
 @dataclass(frozen=True, eq=False)
-class SpeakerLevels:
-    """Trials per level and speaker: two sparse matrices [levels, speakers], lowest scores first."""
+class LeftOut:
+    """Which trials are gone without each group of speakers.
 
-    targets: Any
-    nontargets: Any
+    Parameters
+    ----------
+    targets, nontargets : the group of each trial [t], [n]; enrolled : the enrolled side's [n], -1 where it is the same.
+    groups : how many groups; speakers : how many people they hold.
+    """
 
-    @property
-    def speakers(self) -> int:
-        """How many speakers there are."""
-        return int(self.targets.shape[1])
+    targets: NDArray[np.intp]
+    nontargets: NDArray[np.intp]
+    enrolled: NDArray[np.intp]
+    groups: int
+    speakers: int
+
+    def lost(self, trials: NDArray[np.intp], shape: tuple[int, int], *, nontargets: bool) -> Any:
+        """Count trials, each at its place [t] or [n], that are gone without each group: sparse [places, groups]."""
+        if not nontargets:
+            return _counted(trials, self.targets, shape)
+        other = self.enrolled >= 0
+        places = np.concatenate([trials, trials[other]])
+        return _counted(places, np.concatenate([self.nontargets, self.enrolled[other]]), shape)
 
 
-def speaker_levels(
-    targets: ArrayLike, nontargets: ArrayLike, *, target_speakers: ArrayLike, nontarget_speakers: ArrayLike
-) -> SpeakerLevels:
-    """Sort the trials once and count them per level and speaker; one speaker id per trial."""
-    t, n = checked(targets, "target"), checked(nontargets, "nontarget")
-    t_who, n_who, count = speaker_numbers(target_speakers, nontarget_speakers, len(t), len(n))
-    levels = levels_of(t, n)
-    shape = (len(levels.upper), count)
-    return SpeakerLevels(_counted(levels.find(t), t_who, shape), _counted(levels.find(n), n_who, shape))
+class BySpeaker(TypedDict):
+    """What every interval asks for: the speakers of each trial, and how sure it shall be.
+
+    ``nontarget_enrolled`` is the other person of each nontarget trial, where that is known.
+    """
+
+    target_speakers: ArrayLike
+    nontarget_speakers: ArrayLike
+    nontarget_enrolled: NotRequired[ArrayLike | None]
+    level: NotRequired[float]
 
 
-def speaker_numbers(
-    target_speakers: ArrayLike, nontarget_speakers: ArrayLike, targets: int, nontargets: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
-    """Number the speakers 0, 1, ... over both classes; give each trial's number and how many there are."""
-    mine, others = np.asarray(target_speakers), np.asarray(nontarget_speakers)
-    for ids, trials, kind in ((mine, targets, "target"), (others, nontargets, "nontarget")):
+def left_out(targets: int, nontargets: int, **how: Unpack[BySpeaker]) -> LeftOut:
+    """Number the people of so many trials, and the group with which each is left out."""
+    mine, others = np.asarray(how["target_speakers"]), np.asarray(how["nontarget_speakers"])
+    second = how.get("nontarget_enrolled")
+    third = others if second is None else np.asarray(second)
+    for ids, trials, kind in ((mine, targets, "target"), (others, nontargets, "nontarget"), (third, nontargets, "")):
         if ids.shape != (trials,):
             raise MetricError(f"each {kind} trial needs one speaker: {trials} scores, speakers {list(ids.shape)}")
-    known, number = np.unique(np.concatenate([mine, others]), return_inverse=True)
-    return number[:targets], number[targets:], len(known)
+    known, number = np.unique(np.concatenate([mine, others, third]), return_inverse=True)
+    group = leave_out_groups(len(known))[number]
+    tested, enrolled = group[targets : targets + nontargets], group[targets + nontargets :]
+    redrawn = len(np.unique(number[: targets + nontargets]))  # people who are enrolled only are no sample of the tested
+    other = np.where(enrolled == tested, -1, enrolled)
+    return LeftOut(group[:targets], tested, other, int(group.max()) + 1, redrawn)
 
 
 def trial_groups(
     targets: ArrayLike, nontargets: ArrayLike, *, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Deal trials without speakers into at most 500 random groups that are redrawn instead: millions stay quick."""
+    """Deal trials without speakers into at most 100 random groups that are left out instead."""
     sizes = len(checked(targets, "target")), len(checked(nontargets, "nontarget"))
     mine, others = (rng.permutation(np.arange(size) % min(TRIAL_GROUPS, sum(sizes))) for size in sizes)
     return mine, others
 
 
-class BySpeaker(TypedDict):
-    """What every interval asks for: the tested speaker of each trial, chance, how many redraws, how sure."""
-
-    target_speakers: ArrayLike
-    nontarget_speakers: ArrayLike
-    rng: np.random.Generator
-    resamples: NotRequired[int]
-    level: NotRequired[float]
-
-
 def level_estimate(
-    statistic: LevelStatistic,
+    statistic: LevelStatistic, targets: ArrayLike, nontargets: ArrayLike, *, bounds: Bounds, **how: Unpack[BySpeaker]
+) -> Estimate:
+    """Estimate one level statistic with an interval from leaving out speakers; n is the number of speakers."""
+    out = left_out(np.size(targets), np.size(nontargets), **how)
+    values = level_values(targets, nontargets, [statistic], out)
+    return from_left_out(values, speakers=out.speakers, level=how.get("level", LEVEL), bounds=[bounds])[0]
+
+
+def level_values(
     targets: ArrayLike,
     nontargets: ArrayLike,
+    statistics: Sequence[LevelStatistic],
+    out: LeftOut,
     *,
-    bounds: tuple[float, float],
-    **how: Unpack[BySpeaker],
-) -> Estimate:
-    """Estimate one level statistic with an interval over redrawn speakers; n is the number of speakers."""
-    counts = speaker_levels(
-        targets,
-        nontargets,
-        target_speakers=how["target_speakers"],
-        nontarget_speakers=how["nontarget_speakers"],
-    )
-    return bootstrap_many(
-        level_values(counts, [statistic]),
-        speakers=counts.speakers,
-        rng=how["rng"],
-        resamples=how.get("resamples", RESAMPLES),
-        level=how.get("level", LEVEL),
-        centred=True,
-        bounds=[bounds],
-    )[0]
+    raw: Sequence[LevelStatistic] = (),
+) -> Floats:
+    """Compute statistics of all trials, then without each group of speakers: [1 + groups, statistics].
 
-
-def level_values(counts: SpeakerLevels, statistics: Sequence[LevelStatistic]) -> Callable[[Floats], Floats]:
-    """Make the function a bootstrap calls: how often each speaker was drawn -> the statistics, [rows, statistics].
-
-    A redraw in which a class has no trial left gives NaN, and is not counted.
+    Those in ``raw`` see the levels themselves, the others their PAV blocks. Where a class has no trial left: NaN.
     """
-    rows = max(1, CELLS_AT_ONCE // max(1, counts.targets.shape[0]))
+    t, n = checked(targets, "target"), checked(nontargets, "nontarget")
+    levels = levels_of(t, n)
+    shape = (len(levels.upper), out.groups)
+    lost_t = out.lost(levels.find(t), shape, nontargets=False).tocsc()
+    lost_n = out.lost(levels.find(n), shape, nontargets=True).tocsc()
+    values = np.full((1 + out.groups, len(statistics) + len(raw)), math.nan)
+    for row in range(1 + out.groups if out.groups > 1 else 1):
+        kept_t, kept_n = levels.targets.astype(np.float64), levels.nontargets.astype(np.float64)
+        if row:
+            for kept, lost in ((kept_t, lost_t), (kept_n, lost_n)):
+                cells = slice(lost.indptr[row - 1], lost.indptr[row])
+                kept[lost.indices[cells]] -= lost.data[cells]
+        if kept_t.any() and kept_n.any():
+            blocks = pav_counts(kept_t, kept_n)  # once for all of them: PAV of PAV blocks changes nothing
+            values[row] = [*(s(*blocks) for s in statistics), *(s(kept_t, kept_n) for s in raw)]
+    return values[:1] if out.groups == 1 else values
 
-    def values(drawn: Floats) -> Floats:
-        parts = [_evaluated(counts, statistics, drawn[i : i + rows]) for i in range(0, len(drawn), rows)]
-        return np.concatenate(parts)
 
-    return values
-
-
-def _evaluated(counts: SpeakerLevels, statistics: Sequence[LevelStatistic], drawn: Floats) -> Floats:
-    t = np.ascontiguousarray((counts.targets @ drawn.T).T)
-    n = np.ascontiguousarray((counts.nontargets @ drawn.T).T)
-    values = np.full((len(drawn), len(statistics)), math.nan)
-    for row in np.flatnonzero(t.any(axis=1) & n.any(axis=1)):
-        blocks = pav_counts(t[row], n[row])  # once for all of them: PAV of PAV blocks changes nothing
-        values[row] = [statistic(*blocks) for statistic in statistics]
-    return values
-
-
-def _counted(level: NDArray[np.intp], speaker: NDArray[np.intp], shape: tuple[int, int]) -> Any:
+def _counted(place: NDArray[np.intp], group: NDArray[np.intp], shape: tuple[int, int]) -> Any:
     from scipy.sparse import coo_array
 
-    return coo_array((np.ones(len(level)), (level, speaker)), shape=shape).tocsr()
+    return coo_array((np.ones(len(place)), (place, group)), shape=shape)

@@ -15,13 +15,13 @@ Two variants:
 
 Deviations: a speaker with one utterance has no diagonal entry (NaN, where the script divides 0 by 0) and does not count
 in the diagonal's mean. Utterances of one speaker that are scattered in the list are first brought together. Intervals
-redraw speakers and keep the calibration.
+leave out speakers, and everything is calibrated anew without each of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,8 +30,9 @@ import numpy as np
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
 from personare.core.vectors import unit_rows
-from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many
-from personare.metrics.privacy.calibration import oracle_llrs
+from personare.metrics.intervals import LEVEL, from_left_out, leave_out_groups
+from personare.metrics.privacy.calibration import laplace_llrs
+from personare.metrics.privacy.levels import levels_of, pool_ties
 from personare.metrics.privacy.vectors import checked_vectors
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ CARD = MetricCard(
     chance=None,
     cite="noe2020similarity; tomashenko2022voiceprivacy, sec. 2.3.1",
     reading="1: anonymized speech resembles its speaker no more than others; 0: nothing was hidden",
-    caution="an ignorant attacker's view (original against anonymized); an informed one sees more",
+    caution="an ignorant attacker's view; an informed one sees more. Few speakers make it too low: read the interval",
 )
 GAIN_CARD = MetricCard(
     name="g_vd",
@@ -58,7 +59,7 @@ GAIN_CARD = MetricCard(
     chance=None,
     cite="noe2020similarity; tomashenko2022voiceprivacy, sec. 2.3.1",
     reading="0 dB: anonymized voices differ from each other as much as before; below: they sound more alike",
-    caution="a utility number: distinct pseudo-voices help listeners and may help an attacker",
+    caution="distinct pseudo-voices help listeners and may help an attacker. Few speakers make it too high",
     unit="dB",
 )
 
@@ -73,12 +74,94 @@ class SimilarityMatrix:
 
 @dataclass(frozen=True, eq=False)
 class VoiceSimilarity:
-    """The three matrices of one anonymization, same speakers in the same order."""
+    """The three matrices of one anonymization, same speakers in the same order, and what they were made from."""
 
     oo: SimilarityMatrix
     oa: SimilarityMatrix
     aa: SimilarityMatrix
     variant: Variant
+    pairs: tuple[UtterancePairs, UtterancePairs, UtterancePairs]
+
+
+@dataclass(frozen=True, eq=False)
+class UtterancePairs:
+    """The scores of utterance pairs, sorted once, to be calibrated with all speakers or without some.
+
+    Parameters
+    ----------
+    speakers : in the order in which they appear [n].
+    row, column : the speakers of each used pair, as numbers [p]; level : where its score lies among all [p].
+    own, rest : pairs of one and of two speakers per level [levels].
+    every : by how many pairs each sum is divided [n, n]; None: by the pairs used.
+    mirrored : whether the upper half stands for the lower.
+    """
+
+    speakers: tuple[str, ...]
+    row: NDArray[np.intp]
+    column: NDArray[np.intp]
+    level: NDArray[np.intp]
+    own: Floats
+    rest: Floats
+    every: Floats | None
+    mirrored: bool
+
+    def matrix(self, kept: NDArray[np.bool_] | None = None) -> Floats:
+        """Calibrate the pairs of the kept speakers by themselves, and average per pair of speakers [n, n]."""
+        n = len(self.speakers)
+        row, column, level, own, rest = self.row, self.column, self.level, self.own, self.rest
+        if kept is not None:
+            there = kept[row] & kept[column]
+            row, column, level = row[there], column[there], level[there]
+            same = row == column
+            own, rest = (np.bincount(level[which], minlength=len(own)).astype(np.float64) for which in (same, ~same))
+        used = own + rest > 0
+        llrs = np.zeros(len(own))
+        if own.any() and rest.any():
+            llrs[used] = laplace_llrs(own[used], rest[used])
+        pair = row * n + column
+        sums, counts = np.bincount(pair, llrs[level], minlength=n * n), np.bincount(pair, minlength=n * n)
+        divisor = counts if self.every is None else self.every.ravel()
+        means = np.where(counts > 0, sums / np.maximum(divisor, 1), np.nan).reshape(n, n)
+        if self.mirrored:
+            means = np.where(np.tri(n, k=-1, dtype=bool), means.T, means)
+        with np.errstate(over="ignore"):
+            similar: Floats = 1 / (1 + np.exp(-means))
+        return similar
+
+
+def utterance_pairs(
+    scores: ArrayLike,
+    *,
+    row_speakers: Sequence[str],
+    column_speakers: Sequence[str],
+    row_utterances: Sequence[str],
+    column_utterances: Sequence[str],
+    variant: Variant,
+) -> UtterancePairs:
+    """Sort the scores of utterance pairs, [rows, columns], once; scores that differ by rounding only are equal."""
+    table = np.asarray(scores)
+    sizes = ((len(row_speakers), len(column_speakers)), (len(row_utterances), len(column_utterances)))
+    if table.ndim != 2 or any(table.shape != size for size in sizes):
+        raise MetricError(f"scores {list(table.shape)} do not fit speakers {sizes[0]} and utterances {sizes[1]}")
+    if variant not in ("paper", "vpc2020"):
+        raise MetricError(f"no variant '{variant}' of the similarity matrix; use 'paper' or 'vpc2020'")
+    known, number = _numbered(np.append(np.asarray(row_speakers), np.asarray(column_speakers)))
+    rows, columns = np.asarray(row_utterances), np.asarray(column_utterances)
+    i, j = number[: len(rows)], number[len(rows) :]
+    used = rows[:, None] != columns[None, :]
+    every = None
+    if variant == "vpc2020":
+        if not np.array_equal(rows, columns):
+            raise MetricError("variant 'vpc2020' needs the same utterances in rows and columns, in the same order")
+        place = np.argsort(np.argsort(i, kind="stable"))
+        used &= place[None, :] > place[:, None]
+    else:
+        every = np.outer(np.bincount(i, minlength=len(known)), np.bincount(j, minlength=len(known))).astype(float)
+    row, column = (np.broadcast_to(side, table.shape)[used] for side in (i[:, None], j[None, :]))
+    pooled = pool_ties(table[used])
+    levels = levels_of(pooled[row == column], pooled[row != column])
+    counts = levels.targets.astype(np.float64), levels.nontargets.astype(np.float64)
+    return UtterancePairs(tuple(known), row, column, levels.find(pooled), *counts, every, variant == "vpc2020")
 
 
 def similarity_matrix(
@@ -91,27 +174,15 @@ def similarity_matrix(
     variant: Variant,
 ) -> SimilarityMatrix:
     """Calibrate the scores of utterance pairs, [rows, columns], and average them per pair of speakers."""
-    table = np.asarray(scores)
-    sizes = ((len(row_speakers), len(column_speakers)), (len(row_utterances), len(column_utterances)))
-    if table.ndim != 2 or any(table.shape != size for size in sizes):
-        raise MetricError(f"scores {list(table.shape)} do not fit speakers {sizes[0]} and utterances {sizes[1]}")
-    known, number = _numbered(np.append(np.asarray(row_speakers), np.asarray(column_speakers)))
-    rows, columns = np.asarray(row_utterances), np.asarray(column_utterances)
-    i, j = number[: len(rows)], number[len(rows) :]
-    used = rows[:, None] != columns[None, :]
-    if variant == "vpc2020":
-        if not np.array_equal(rows, columns):
-            raise MetricError("variant 'vpc2020' needs the same utterances in rows and columns, in the same order")
-        place = np.argsort(np.argsort(i, kind="stable"))
-        used &= place[None, :] > place[:, None]
-        means = _pair_means(table, i, j, used, len(known), divide_by_all=False)
-        means = np.where(np.tri(len(known), k=-1, dtype=bool), means.T, means)
-    elif variant == "paper":
-        means = _pair_means(table, i, j, used, len(known), divide_by_all=True)
-    else:
-        raise MetricError(f"no variant '{variant}' of the similarity matrix; use 'paper' or 'vpc2020'")
-    with np.errstate(over="ignore"):
-        return SimilarityMatrix(tuple(known), 1 / (1 + np.exp(-means)))
+    pairs = utterance_pairs(
+        scores,
+        row_speakers=row_speakers,
+        column_speakers=column_speakers,
+        row_utterances=row_utterances,
+        column_utterances=column_utterances,
+        variant=variant,
+    )
+    return SimilarityMatrix(pairs.speakers, pairs.matrix())
 
 
 def voice_similarity(
@@ -122,8 +193,8 @@ def voice_similarity(
     if o.shape[1] != a.shape[1]:
         raise MetricError(f"original vectors have {o.shape[1]} dimensions, anonymized ones {a.shape[1]}")
 
-    def compare(left: Floats, right: Floats) -> SimilarityMatrix:
-        return similarity_matrix(
+    def compare(left: Floats, right: Floats) -> UtterancePairs:
+        return utterance_pairs(
             left @ right.T,
             row_speakers=speakers,
             column_speakers=speakers,
@@ -132,7 +203,9 @@ def voice_similarity(
             variant=variant,
         )
 
-    return VoiceSimilarity(oo=compare(o, o), oa=compare(o, a), aa=compare(a, a), variant=variant)
+    pairs = compare(o, o), compare(o, a), compare(a, a)
+    oo, oa, aa = (SimilarityMatrix(side.speakers, side.matrix()) for side in pairs)
+    return VoiceSimilarity(oo, oa, aa, variant, pairs)
 
 
 def diagonal_dominance(matrix: SimilarityMatrix) -> float:
@@ -141,7 +214,10 @@ def diagonal_dominance(matrix: SimilarityMatrix) -> float:
     >>> round(diagonal_dominance(SimilarityMatrix(("a", "b"), np.array([[0.9, 0.2], [0.4, 0.8]]))), 6)
     0.55
     """
-    return float(_dominance(matrix)(np.ones((1, len(matrix.speakers))))[0])
+    dominance = _dominance(matrix.values)
+    if math.isnan(dominance):
+        raise MetricError("diagonal dominance needs two speakers or more, one of them with two utterances or more")
+    return dominance
 
 
 def deid(oa: SimilarityMatrix, oo: SimilarityMatrix) -> float:
@@ -155,38 +231,29 @@ def g_vd(aa: SimilarityMatrix, oo: SimilarityMatrix) -> float:
     return 10 * math.log10(gain) if gain > 0 else -math.inf
 
 
-def similarity_estimates(
-    matrices: VoiceSimilarity, *, rng: np.random.Generator, resamples: int = RESAMPLES, level: float = LEVEL
-) -> tuple[Estimate, Estimate]:
-    """Estimate DeID and G_VD with intervals over redrawn speakers; n = speakers."""
+def similarity_estimates(matrices: VoiceSimilarity, *, level: float = LEVEL) -> tuple[Estimate, Estimate]:
+    """Estimate DeID and G_VD with intervals from leaving out speakers; n = speakers."""
     _positive(diagonal_dominance(matrices.oo), "M_oo")
-    oo, oa, aa = _dominance(matrices.oo), _dominance(matrices.oa), _dominance(matrices.aa)
-
-    def values(drawn: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.stack([1 - oa(drawn) / oo(drawn), 10 * np.log10(aa(drawn) / oo(drawn))], axis=1)
-
     speakers = len(matrices.oo.speakers)
-    pair = bootstrap_many(values, speakers=speakers, rng=rng, resamples=resamples, level=level)
+    groups = leave_out_groups(speakers)
+    dominance = [[diagonal_dominance(side) for side in (matrices.oo, matrices.oa, matrices.aa)]]
+    for group in range(int(groups.max()) + 1):
+        kept = groups != group
+        dominance.append([_dominance(side.matrix(kept)[np.ix_(kept, kept)]) for side in matrices.pairs])
+    oo, oa, aa = np.array(dominance).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.stack([1 - oa / oo, 10 * np.log10(aa / oo)], axis=1)
+    pair = from_left_out(values, speakers=speakers, level=level, bounds=[CARD.bounds, GAIN_CARD.bounds])
     return pair[0], pair[1]
 
 
-def _dominance(matrix: SimilarityMatrix) -> Callable[[Floats], Floats]:
-    """Make D_diag a function of how often each speaker is drawn; a pair of two draws of one speaker does not count."""
-    values, n = matrix.values, len(matrix.speakers)
+def _dominance(values: Floats) -> float:
+    """Compute D_diag of a matrix; NaN where there is nothing to compare."""
     own = np.diag(values)
-    has_own, rest = ~np.isnan(own), ~np.isnan(values) & ~np.eye(n, dtype=bool)
-    if n < 2 or not has_own.any() or not rest.any():
-        raise MetricError("diagonal dominance needs two speakers or more, one of them with two utterances or more")
-    own, others = np.where(has_own, own, 0.0), np.where(rest, values, 0.0)
-
-    def dominance(drawn: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inside = (drawn @ own) / (drawn @ has_own)
-            outside = ((drawn @ others) * drawn).sum(axis=1) / ((drawn @ rest) * drawn).sum(axis=1)
-        return np.asarray(np.abs(inside - outside))
-
-    return dominance
+    has_own, rest = ~np.isnan(own), ~np.isnan(values) & ~np.eye(len(values), dtype=bool)
+    if not has_own.any() or not rest.any():
+        return math.nan
+    return float(abs(own[has_own].mean() - values[rest].mean()))
 
 
 def _numbered(speakers: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
@@ -194,18 +261,6 @@ def _numbered(speakers: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
     known, first, number = np.unique(speakers, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return [str(name) for name in known[order]], np.argsort(order)[number]
-
-
-def _pair_means(table: Any, i: Any, j: Any, used: Any, n: int, *, divide_by_all: bool) -> Floats:
-    """Average the calibrated LLRs of the used utterance pairs per pair of speakers, [n, n]; NaN without pairs."""
-    pair, own = (i[:, None] * n + j[None, :])[used], (i[:, None] == j[None, :])[used]
-    scores = table[used]
-    llrs = np.empty(len(scores))
-    llrs[own], llrs[~own] = oracle_llrs(scores[own], scores[~own], laplace=True)
-    sums, counts = np.bincount(pair, llrs, minlength=n * n), np.bincount(pair, minlength=n * n)
-    every = np.outer(np.bincount(i, minlength=n), np.bincount(j, minlength=n)).ravel()
-    divisor = every if divide_by_all else counts
-    return np.where(counts > 0, sums / np.maximum(divisor, 1), np.nan).reshape(n, n)
 
 
 def _unit(vectors: ArrayLike, utterances: int) -> Floats:

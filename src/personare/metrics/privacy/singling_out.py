@@ -10,7 +10,7 @@ exp(-1); that of this very protocol is lower and is given beside it.
 Deviations: conversations are formed once; each draw redraws the people (one order for all predicates, so that smaller
 galleries are part of larger ones) and which conversation is tested in which fold. "A speaker" with K < 10 in footnote 4
 is read as the enrolled speaker for the threshold; others with fewer conversations meet their tests again later.
-The interval treats the enrolled speakers as a sample and the gallery as given.
+The interval treats the enrolled speakers as a sample and the gallery as given: see ``speaker_rates``.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def singling_out(
     enroll_vectors, enroll_speakers : one row per enrolled speaker, each of whom is also a test speaker.
     test_vectors, test_speakers : one row per conversation, at least two per speaker; the first ``folds`` are used.
     sizes : numbers of test speakers N; default 20, 50, 100, ... and all.
-    rng : a seed or a generator, for the draws and the bootstrap over enrolled speakers.
+    rng : a seed or a generator, for the draws.
 
     >>> voices = np.eye(4).repeat(3, axis=0)  # four people, three conversations each, all alike
     >>> measured = singling_out(np.eye(4), list("abcd"), voices, list("aaabbbcccddd"), sizes=(2, 4))
@@ -189,7 +189,7 @@ def _measured(
     isolated = isolation_in_galleries(enroll, gallery, drawn, own=own, rank=rank, sizes=chosen)
     runs = isolated.reshape(len(names), len(chosen), -1).swapaxes(1, 2).reshape(-1, len(chosen))
     owner = np.repeat(np.arange(len(names)), len(runs) // len(names))
-    estimates = rates_over_speakers(runs.astype(np.float64), owner, rng=rng, level=level)
+    estimates = rates_over_speakers(runs.astype(np.float64), owner, level=level)
     chance = tuple(_chance(gallery, rank, size) for size in chosen)
     return SinglingOut(chosen, tuple(estimates), chance, names, isolated)
 

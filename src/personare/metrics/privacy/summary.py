@@ -5,14 +5,15 @@ The single metrics live in their own files with their definitions; this file onl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from personare.core.findings import Finding
-from personare.metrics.intervals import LEVEL, RESAMPLES, bootstrap_many
+from personare.core.findings import Estimate, Finding
+from personare.metrics.intervals import LEVEL, from_left_out
 from personare.metrics.privacy import cllr as cllr_file
 from personare.metrics.privacy import detection, zebra
 from personare.metrics.privacy import dsys as dsys_file
@@ -20,7 +21,7 @@ from personare.metrics.privacy import eer as eer_file
 from personare.metrics.privacy.chance import Identities, chance_of_split
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
-from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, level_values, speaker_levels
+from personare.metrics.privacy.redraws import BySpeaker, LevelStatistic, left_out, level_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -67,31 +68,40 @@ def score_summary(
     *,
     dcf_prior: float,
     identities: Identities | None = None,
+    rng: np.random.Generator,
+    deals: int | None = None,
     **how: Unpack[BySpeaker],
 ) -> ScoreSummary:
-    """Compute every score metric with its interval over redrawn speakers and its chance level for these trials.
+    """Compute every score metric with its interval and its chance level for these trials.
 
     Parameters
     ----------
     dcf_prior : the prior of a target that min DCF is computed for, with equal costs.
     identities : who was compared with whom, for the chance level; without, it shuffles labels.
+    deals : how often, see ``chance``.
     """
     t, n = checked(targets, "target"), checked(nontargets, "nontarget")
     conditions = {"targets": len(t), "nontargets": len(n)}
-    before, dcf = _statistics(dcf_prior, 0.0), {**conditions, "prior": dcf_prior, "cost_miss": 1, "cost_false_alarm": 1}
-    levels = chance_of_split(t, n, [*before.values()], identities=identities, rng=how["rng"])
-    chances = dict(zip(before, levels, strict=True))
-    estimates = _joint(t, n, _statistics(dcf_prior, chances["dsys"]), **how)
+    dcf = {**conditions, "prior": dcf_prior, "cost_miss": 1, "cost_false_alarm": 1}
+    before = _statistics(dcf_prior, 0.0)
+    kaldi = [eer_file.kaldi_eer_of_levels]
+    each = chance_of_split(t, n, [*before.values()], identities=identities, rng=rng, deals=deals, raw=kaldi)
+    dealt = dict(zip([*before, "eer_kaldi"], each, strict=True))
+    if identities is not None:
+        how["nontarget_enrolled"] = identities.nontarget_enrolled
+    estimates = _joint(t, n, _statistics(dcf_prior, dealt["dsys"].mean), **how)
+    plain_dsys = dsys_file.dsys_of_levels(*_levels(t, n))
+    better, worse = dealt["dsys"].tails(plain_dsys, attacker_wants_more=True)
     findings = [
-        Finding(eer_file.CARD, eer_file.never_certain(estimates["eer"]), conditions, chance=chances["eer"]),
-        Finding(eer_file.KALDI_CARD, eer_file.kaldi_eer_estimate(t, n, **how), conditions),
+        dealt["eer"].finding(eer_file.CARD, estimates["eer"], conditions),
+        dealt["eer_kaldi"].finding(eer_file.KALDI_CARD, estimates["eer_kaldi"], conditions),
         Finding(cllr_file.CARD, estimates["cllr"], conditions),
-        Finding(cllr_file.MIN_CARD, estimates["min_cllr"], conditions, chance=chances["min_cllr"]),
+        dealt["min_cllr"].finding(cllr_file.MIN_CARD, estimates["min_cllr"], conditions),
         Finding(cllr_file.LOSS_CARD, estimates["calibration_loss"], conditions),
-        Finding(detection.CARD, estimates["min_dcf"], dcf),
-        Finding(zebra.CARD, estimates["d_ece"], conditions, chance=chances["d_ece"]),
-        Finding(zebra.WORST_CARD, estimates["log10_l"], conditions, chance=chances["log10_l"]),
-        Finding(dsys_file.CARD, estimates["dsys"], conditions),
+        dealt["min_dcf"].finding(detection.CARD, estimates["min_dcf"], dcf),
+        dealt["d_ece"].finding(zebra.CARD, estimates["d_ece"], conditions),
+        dealt["log10_l"].finding(zebra.WORST_CARD, estimates["log10_l"], conditions),
+        Finding(dsys_file.CARD, estimates["dsys"], conditions, p_better=better, p_worse=worse),
     ]
     if len(t) >= dsys_file.FEWEST_TARGETS and min(t.min(), n.min()) < max(t.max(), n.max()):
         estimate = dsys_file.dsys_reference_estimate(t, n, **how)
@@ -105,28 +115,22 @@ def _statistics(dcf_prior: float, dsys_chance: float) -> dict[str, LevelStatisti
     return {**RANK_METRICS, "min_dcf": detection.dcf_of_levels(dcf_prior), "dsys": corrected}
 
 
-def _joint(t: Any, n: Any, statistics: dict[str, LevelStatistic], **how: Unpack[BySpeaker]) -> dict[str, Any]:
-    """Estimate the rank metrics, Cllr and the calibration loss from the same redraws."""
-    who: dict[str, Any] = {name: how[name] for name in ("target_speakers", "nontarget_speakers")}
-    ranked = level_values(speaker_levels(t, n, **who), [*statistics.values()])
-    actual, speakers = cllr_file.cllr_values(t, n, **who)
-    names = [*statistics, "cllr", "calibration_loss"]
-    least = names.index("min_cllr")
+def _levels(t: Any, n: Any) -> tuple[Any, Any]:
+    levels = levels_of(t, n)
+    return levels.targets, levels.nontargets
 
-    def values(drawn: Floats) -> Floats:
-        ranks, cost = ranked(drawn), actual(drawn)
-        return np.column_stack([ranks, cost, cost - ranks[:, least]])
 
+def _joint(t: Any, n: Any, statistics: dict[str, LevelStatistic], **how: Unpack[BySpeaker]) -> dict[str, Estimate]:
+    """Estimate the rank metrics, Cllr and the calibration loss, leaving out each speaker once for all of them."""
+    out = left_out(len(t), len(n), **how)
+    ranked = level_values(t, n, [*statistics.values()], out, raw=[eer_file.kaldi_eer_of_levels])
+    cost = cllr_file.cllr_values(t, n, out)
+    names = [*statistics, "eer_kaldi", "cllr", "calibration_loss"]
+    values = np.column_stack([ranked, cost, cost - ranked[:, names.index("min_cllr")]])
     bounds = dict.fromkeys(names, (0.0, 1.0))
     bounds |= {"eer": eer_file.CARD.bounds, "d_ece": zebra.CARD.bounds, "cllr": cllr_file.CARD.bounds}
-    bounds |= {"log10_l": (0.0, zebra.log10_l_maximum(len(t), len(n))), "calibration_loss": cllr_file.LOSS_CARD.bounds}
-    estimates = bootstrap_many(
-        values,
-        speakers=speakers,
-        rng=how["rng"],
-        resamples=how.get("resamples", RESAMPLES),
-        level=how.get("level", LEVEL),
-        centred=True,
-        bounds=[*bounds.values()],
-    )
-    return dict(zip(names, estimates, strict=True))
+    bounds |= {"log10_l": zebra.WORST_CARD.bounds, "calibration_loss": cllr_file.LOSS_CARD.bounds}
+    level = how.get("level", LEVEL)
+    estimates = from_left_out(values, speakers=out.speakers, level=level, bounds=[*bounds.values()])
+    found = dict(zip(names, estimates, strict=True))
+    return found | {"log10_l": replace(found["log10_l"], low=math.nan, high=math.nan)}

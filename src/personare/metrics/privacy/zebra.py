@@ -25,7 +25,7 @@ from personare.core.findings import Estimate, MetricCard
 from personare.metrics.privacy.cllr import softplus_bits
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts, pav_starts
-from personare.metrics.privacy.redraws import BySpeaker, level_estimate
+from personare.metrics.privacy.redraws import BySpeaker, left_out, level_estimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,7 @@ CARD = MetricCard(
     chance=0.0,
     cite="nautsch2020zebra, eq. 6",
     reading="bits an attacker gains on average, whatever the prior belief; 0 is zero evidence, 0.7213 no privacy",
-    caution="the calibration knows the labels: with few trials noise alone raises it",
+    caution="the calibration knows the labels: with few trials noise alone raises it; compare with the chance level",
     unit="bit",
 )
 WORST_CARD = MetricCard(
@@ -52,7 +52,7 @@ WORST_CARD = MetricCard(
     chance=0.0,
     cite="nautsch2020zebra, eq. 8",
     reading="orders of magnitude by which the strongest score moves the odds; Table 1 turns it into a tag",
-    caution="cannot exceed the attainable maximum for these trial counts: few trials look safe",
+    caution="grows with the number of trials: few trials look safe, there is no interval, compare at equal counts only",
 )
 TAGS = ((1.0, "A"), (2.0, "B"), (4.0, "C"), (5.0, "D"), (6.0, "E"), (math.inf, "F"))
 """Table 1: a tag holds below its limit, from the limit of the tag before; exactly 0 is tag 0."""
@@ -79,7 +79,7 @@ def d_ece(targets: ArrayLike, nontargets: ArrayLike) -> float:
 
 
 def d_ece_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
-    """Compute D_ECE with an interval over redrawn speakers; n = speakers."""
+    """Compute D_ECE with an interval from leaving out speakers; n = speakers."""
     return level_estimate(d_ece_of_levels, targets, nontargets, bounds=CARD.bounds, **how)
 
 
@@ -115,9 +115,9 @@ def log10_l(targets: ArrayLike, nontargets: ArrayLike) -> float:
 
 
 def log10_l_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
-    """Compute log10(l) with an interval over redrawn speakers; n = speakers."""
-    limit = log10_l_maximum(np.asarray(targets).size, np.asarray(nontargets).size)
-    return level_estimate(log10_l_of_levels, targets, nontargets, bounds=(0.0, limit), **how)
+    """Compute log10(l); n = speakers. It has no interval: it grows with the number of trials, endlessly."""
+    out = left_out(np.size(targets), np.size(nontargets), **how)
+    return Estimate(log10_l(targets, nontargets), math.nan, math.nan, out.speakers)
 
 
 def log10_l_of_levels(targets: Any, nontargets: Any) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
+from personare.metrics.intervals import LEVEL, speaker_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -47,11 +47,9 @@ def ccc_estimate(
     after: ArrayLike,
     *,
     speakers: ArrayLike,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
-    """Compute CCC with an interval over redrawn speakers, one id per value; n = speakers."""
+    """Compute CCC with an interval from leaving out speakers, one id per value; n = speakers."""
     x, y = _checked(before, after)
     ids = np.asarray(speakers)
     if ids.shape != x.shape:
@@ -59,8 +57,8 @@ def ccc_estimate(
     known, who = np.unique(ids, return_inverse=True)
     moments = _moments(x, y)
     sums = np.stack([np.bincount(who, column) for column in moments.T], axis=1)
-    return speaker_bootstrap(
-        lambda drawn: _of_moments(drawn @ sums), speakers=len(known), rng=rng, resamples=resamples, level=level
+    return speaker_interval(
+        lambda drawn: _of_moments(drawn @ sums), speakers=len(known), level=level, bounds=CARD.bounds
     )
 
 

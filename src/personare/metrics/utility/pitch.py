@@ -23,7 +23,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_mean
+from personare.metrics.intervals import LEVEL, speaker_mean
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -89,11 +89,9 @@ def correlation_estimate(
     correlations: ArrayLike,
     *,
     speakers: ArrayLike,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
-    """Average correlations of utterances, interval over redrawn speakers; NaN are left out: count them as failed."""
+    """Average correlations of utterances, interval from leaving out speakers; NaN do not count: they have failed."""
     values, ids = np.asarray(correlations, dtype=np.float64), np.asarray(speakers)
     if values.ndim != 1 or values.shape != ids.shape:
         raise MetricError(f"each correlation needs one speaker: {list(values.shape)} and {list(ids.shape)}")
@@ -102,7 +100,7 @@ def correlation_estimate(
         raise MetricError(f"none of the {len(values)} utterances has a pitch correlation; are the tracks voiced?")
     _, who = np.unique(ids[defined], return_inverse=True)
     sums, counts = np.bincount(who, values[defined]), np.bincount(who)
-    return speaker_mean(sums, counts, rng=rng, resamples=resamples, level=level)
+    return speaker_mean(sums, counts, level=level, bounds=CARD.bounds)
 
 
 def lag_of(a: Floats, b: Floats) -> int:

@@ -1,6 +1,6 @@
 """Opinion scores and intelligibility of many utterances as one number with its interval over speakers.
 
-mean over utterances; the interval redraws whole speakers, because utterances of one speaker resemble each other.
+mean over utterances; the interval leaves out whole speakers, because utterances of one speaker resemble each other.
 The scores themselves come from listeners (PESQ, STOI, ESTOI, ViSQOL, DNSMOS); here are their cards.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_mean
+from personare.metrics.intervals import ENDLESS, LEVEL, Bounds, speaker_mean
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -61,13 +61,14 @@ def mean_estimate(
     scores: ArrayLike,
     *,
     speakers: ArrayLike,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
+    bounds: Bounds = ENDLESS,
 ) -> Estimate:
-    """Average scores of utterances, one speaker id each, with an interval over redrawn speakers; n = speakers.
+    """Average scores of utterances, one speaker id each, with an interval from leaving out speakers; n = speakers.
 
-    >>> print(mean_estimate([1.0, 2.0, 3.0], speakers=["a", "a", "b"], rng=np.random.default_rng(0)).value)
+    ``bounds`` are those of the score, see ``intervals``.
+
+    >>> print(mean_estimate([1.0, 2.0, 3.0], speakers=["a", "a", "b"]).value)
     2.0
     """
     values, ids = np.asarray(scores, dtype=np.float64), np.asarray(speakers)
@@ -76,4 +77,4 @@ def mean_estimate(
     if not np.isfinite(values).all():
         raise MetricError("a mean needs finite scores; count failures instead of averaging them")
     _, who = np.unique(ids, return_inverse=True)
-    return speaker_mean(np.bincount(who, values), np.bincount(who), rng=rng, resamples=resamples, level=level)
+    return speaker_mean(np.bincount(who, values), np.bincount(who), level=level, bounds=bounds)

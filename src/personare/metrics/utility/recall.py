@@ -3,7 +3,7 @@
 UAR = mean over classes of (recognized as the class / truly of the class)                   [schuller2009emotion]
 
 Chance is 1 / number of classes. Used for emotion recognition in VoicePrivacy 2024.
-Deviations: none. In a redraw of speakers a class that did not come is left out of that redraw's mean.
+Deviations: none. A class that only one speaker has is not in the mean without that speaker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
+from personare.metrics.intervals import LEVEL, speaker_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -55,18 +55,12 @@ def uar_estimate(
     predicted: ArrayLike,
     *,
     speakers: ArrayLike,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
-    """Compute UAR with an interval over redrawn speakers, one id per utterance; n = speakers."""
+    """Compute UAR with an interval from leaving out speakers, one id per utterance; n = speakers."""
     hits, totals = _tables(truth, predicted, speakers)
-    return speaker_bootstrap(
-        lambda drawn: _mean_recall(drawn @ hits, drawn @ totals),
-        speakers=len(hits),
-        rng=rng,
-        resamples=resamples,
-        level=level,
+    return speaker_interval(
+        lambda drawn: _mean_recall(drawn @ hits, drawn @ totals), speakers=len(hits), level=level, bounds=CARD.bounds
     )
 
 

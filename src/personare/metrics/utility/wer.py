@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from personare.core.errors import MetricError, MissingExtraError
+from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
-from personare.metrics.intervals import LEVEL, RESAMPLES, speaker_bootstrap
+from personare.metrics.intervals import LEVEL, speaker_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,11 +112,9 @@ def wer_estimate(
     errors: WordErrors,
     *,
     speakers: Sequence[str],
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Estimate:
-    """Compute WER with an interval over redrawn speakers, one id per utterance; n = speakers."""
+    """Compute WER with an interval from leaving out speakers, one id per utterance; n = speakers."""
     if len(speakers) != len(errors.words):
         raise MetricError(f"each utterance needs one speaker: {len(errors.words)} utterances, {len(speakers)} speakers")
     wer(errors)
@@ -127,15 +125,12 @@ def wer_estimate(
         spoken = drawn @ words
         return np.where(spoken > 0, drawn @ wrong / np.maximum(spoken, 1), np.nan)
 
-    return speaker_bootstrap(rates, speakers=len(known), rng=rng, resamples=resamples, level=level)
+    return speaker_interval(rates, speakers=len(known), level=level, bounds=CARD.bounds)
 
 
 def _edits(references: list[str], hypotheses: list[str]) -> Any:
     """Ask jiwer for the substitutions, deletions and insertions of each utterance, [utterances, 3]."""
-    try:
-        import jiwer
-    except ImportError:
-        raise MissingExtraError("asr", "the word error rate") from None
+    import jiwer
 
     kinds = {"substitute": 0, "delete": 1, "insert": 2}
     counts = np.zeros((len(references), 3), dtype=np.int64)

@@ -20,6 +20,8 @@ MOST_BARS = 8
 Value = TypeVar("Value", int, str)
 # a header's length and a written end may differ by rounding
 SLACK_S = 0.05
+FAR_MORE = 100.0
+FEWEST_TO_COMPARE = 3
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,44 @@ def facts_of(corpus: Corpus, headers: Mapping[str, AudioFacts] | None = None) ->
         words=int(texts.str.split(" ").list.len().sum()),
         parts=_parts(frame),
     )
+
+
+@dataclass(frozen=True)
+class Person:
+    """A speaker as found, with how many utterances they have."""
+
+    speaker: str
+    utterances: int
+
+
+def people_of(corpus: Corpus, *, most: int = 3) -> list[Person]:
+    """Give the speakers with the most utterances, as examples."""
+    counts = Counter(corpus.frame["speaker"].to_list())
+    return [Person(*one) for one in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]]
+
+
+def speech_problems(corpus: Corpus, headers: Mapping[str, AudioFacts] | None = None) -> list[Problem]:
+    """Name speakers who have far more speech than the median one: a folder of many people, perhaps.
+
+    Measured in seconds where headers are known, else in bytes, which is near enough to tell a hundredfold.
+    """
+    sizes: dict[str, float] = {}
+    for speaker, audio in corpus.frame.select("speaker", "audio").unique().iter_rows():
+        sizes[speaker] = sizes.get(speaker, 0.0) + _amount(audio, headers)
+    known = [size for size in sizes.values() if size > 0]
+    if len(known) < FEWEST_TO_COMPARE:
+        return []
+    limit = FAR_MORE * statistics.median(known)
+    return found("most-of-the-speech", "speech", sorted(name for name, size in sizes.items() if size > limit))
+
+
+def _amount(audio: str, headers: Mapping[str, AudioFacts] | None) -> float:
+    if headers is not None:
+        return headers[audio].duration_s if audio in headers else 0.0
+    try:
+        return float(Path(audio).stat().st_size)
+    except OSError:
+        return 0.0
 
 
 def header_problems(corpus: Corpus, results: Iterable[Result[str, AudioFacts]]) -> list[Problem]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from personare.core.audio import read_mono
 from personare.core.errors import AudioError
 from personare.core.requirements import Requirements
+from personare.core.utterances import Utterance, utterances_in
 from personare.engine import Engine, Result
 from personare.listeners.attributes import guessed
 from personare.listeners.paralinguistics import Paralinguistics
@@ -26,19 +24,19 @@ PREDICTED = "_predicted"
 
 @dataclass(frozen=True)
 class Voice:
-    """One speaker and the places of a few of their utterances: (file, start, end)."""
+    """One speaker and a few of their utterances."""
 
     speaker: str
-    sounds: tuple[tuple[Path, float, float | None], ...]
+    sounds: tuple[Utterance, ...]
 
 
 def guess_voice(voice: Voice) -> dict[str, str]:
     """Guess one speaker's attributes; sounds with no voice in them are passed over, one must be left."""
     rows = []
     reason = AudioError("no sound")
-    for path, start_s, end_s in voice.sounds:
+    for utterance in voice.sounds:
         try:
-            rows += Paralinguistics()([read_mono(path, start_s=start_s, stop_s=end_s)])
+            rows += Paralinguistics()([utterance.read()])
         except AudioError as error:
             reason = error
     if not rows:
@@ -91,9 +89,9 @@ def with_guesses(
 
 def voices_of(frame: pl.DataFrame) -> list[Voice]:
     """List the speakers of a table with their first few utterances."""
-    rows: dict[str, list[Any]] = {}
-    for row in frame.sort("speaker", "utterance").iter_rows(named=True):
-        rows.setdefault(row["speaker"], []).append((Path(row["audio"]), row.get("start_s") or 0.0, row.get("end_s")))
+    rows: dict[str, list[Utterance]] = {}
+    for one in utterances_in(frame.sort("speaker", "utterance")):
+        rows.setdefault(one.speaker, []).append(one)
     return [Voice(speaker, tuple(sounds[:UTTERANCES])) for speaker, sounds in rows.items()]
 
 

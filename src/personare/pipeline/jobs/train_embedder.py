@@ -12,7 +12,6 @@ from personare.attackers.scoring import TrialScores, score_all
 from personare.core.files import write_text
 from personare.core.findings import Estimate
 from personare.core.fingerprint import SystemIdentity
-from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus, Embeddings
 from personare.core.text import number_text
 from personare.core.weights import file_sha256
@@ -110,7 +109,6 @@ def _held_out_estimate(run: EmbedderTrainingRun) -> Estimate:
         scores.nontargets,
         target_speakers=owner[scores.target],
         nontarget_speakers=owner[~scores.target],
-        rng=rng_for(Key.from_seed(run.task.settings.seed), "held-out interval"),
     )
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from personare.core.errors import MissingExtraError
 from personare.core.files import write_text
 from personare.core.findings import Estimate
-from personare.core.seeding import Key, rng_for
 from personare.core.tables import Corpus
 from personare.core.weights import file_sha256
 from personare.listeners.ctc import transcribe
@@ -48,8 +45,6 @@ class RecognizerTrainingResult:
 def check_extras() -> None:
     """Say what must be installed before anything is read."""
     torch_for("personare train")
-    if importlib.util.find_spec("jiwer") is None:
-        raise MissingExtraError("asr", "the character error rate")
 
 
 def open_data(
@@ -85,7 +80,7 @@ def train_recognizer(
         resume=resume,
     ):
         watch(step)
-    result = RecognizerTrainingResult(folder, run.validations_of(folder), _held_out_cer(data, settings, folder))
+    result = RecognizerTrainingResult(folder, run.validations_of(folder), _held_out_cer(data, folder))
     write_log(
         result.validations,
         folder,
@@ -99,12 +94,11 @@ def train_recognizer(
     return result
 
 
-def _held_out_cer(data: RecognizerData, settings: RecognizerSettings, folder: Path) -> Estimate:
+def _held_out_cer(data: RecognizerData, folder: Path) -> Estimate:
     transcripts = [transcribe(folder, example.bands) for example in data.held_out.examples]
     return wer_estimate(
         character_errors(list(data.held_out.texts()), transcripts),
         speakers=data.held_out.speakers,
-        rng=rng_for(Key.from_seed(settings.seed), "held-out interval"),
     )
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from personare.anonymizers.neural.xvector import voice_pool
-from personare.anonymizers.neural.xvector.weights import CARD, MASK, NETWORK, VOICES
+from personare.anonymizers.neural.xvector.weights import CARD, MASK, NETWORK, PROSODY_NETWORK, VOICES
 from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio
+from personare.core.errors import TrainingError
 from personare.core.files import write_bytes, write_text
 from personare.core.findings import Estimate
 from personare.core.seeding import rng_for
@@ -80,22 +82,21 @@ def move_resonances(audio: Audio, alpha: float, rng: np.random.Generator) -> Aud
     return McAdams(alpha=alpha)(audio, rng=rng)
 
 
-def open_run(
-    corpus: Corpus,
-    settings: SynthesizerSettings,
-    folder: Path,
-    engine: Engine,
-    *,
-    part: str | None,
-    watch: Callable[[int], None],
-    start: Path | None = None,
-) -> tuple[SynthesizerTrainingRun, list[tuple[str, str]]]:
-    """Extract the features of every utterance that can be read; gives the run (begun from ``start``) and failures."""
-    if start is not None:
-        best_of(start)
-    frame, _ = part_of(corpus.frame, part)
+def together(corpora: Sequence[Corpus], part: str | None) -> Corpus:
+    """One part of several corpora as one; a corpus without parts is taken whole, a speaker's name means one person."""
+    frames = [
+        frame if part is None or "part" not in frame.columns else part_of(frame, part)[0]
+        for frame in (corpus.frame for corpus in corpora)
+    ]
+    return Corpus(pl.concat(frames, how="diagonal_relaxed"))
+
+
+def prepared(
+    corpus: Corpus, folder: Path, engine: Engine, *, seed: int, watch: Callable[[int], None]
+) -> tuple[list[SynthesizerUtterance], list[tuple[str, str]]]:
+    """Extract the features of every utterance that can be read, unless they are there; gives them and failures."""
     items, failures = [], []
-    for one in Corpus(frame):
+    for one in corpus:
         try:
             path = features_path(folder / FEATURES, one.audio, start_s=one.start_s, end_s=one.end_s)
         except OSError as error:
@@ -103,13 +104,36 @@ def open_run(
             continue
         items.append(SynthesizerUtterance(one.utterance, one.speaker, one.audio, path, one.start_s, one.end_s))
     ready = []
-    for result in engine.map(ExtractFeatures(FeatureSources(embed, move_resonances), settings.seed), items):
+    for result in engine.map(ExtractFeatures(FeatureSources(embed, move_resonances), seed), items):
         watch(1)
         if result.ok:
             ready.append(result.item)
         else:
             failures.append((result.item.name, result.error or "failed"))
-    return hold_out(ready, settings, start=start), failures
+    return ready, failures
+
+
+def open_run(
+    corpus: Corpus,
+    settings: SynthesizerSettings,
+    folder: Path,
+    engine: Engine,
+    *,
+    watch: Callable[[int], None],
+    start: Path | None = None,
+    prosody: Path | None = None,
+) -> tuple[SynthesizerTrainingRun, list[tuple[str, str]]]:
+    """Prepare every utterance that can be read; gives the run and failures.
+
+    ``start`` is the folder of a training or a voice to begin from, ``prosody`` that of a voice with a prosody network.
+    """
+    if start is not None:
+        best_of(start)
+    graph = None if prosody is None else prosody / PROSODY_NETWORK
+    if graph is not None and not graph.is_file():
+        raise TrainingError(f"{prosody}: has no {PROSODY_NETWORK}; name a folder made by personare train prosody")
+    ready, failures = prepared(corpus, folder, engine, seed=settings.seed, watch=watch)
+    return hold_out(ready, settings, start=start, prosody=graph), failures
 
 
 def train_synthesizer(
@@ -140,10 +164,14 @@ def finish(
     speakers = voice_pool.training_speakers(task.utterances, genders)
     voices = voice_pool.draw_voices(speakers, count=VOICES_PER_GENDER, rng=rng_for(key_of(seed), "voices"))
     files = {NETWORK: graph, MASK: adversary.encode(head.tensors), VOICES: voice_pool.encode_voices(voices)}
+    if run.prosody is not None:
+        files[PROSODY_NETWORK] = run.prosody.read_bytes()
     wer_original, wer = _wer(run, task, corpus)
     megabytes = sum(map(len, files.values())) / 1e6
     result = SynthesizerTrainingResult(folder, validations, wer, wer_original, difference, megabytes)
     card = _card(run, result, speakers, voices.vectors, files, sources)
+    if run.prosody is not None:
+        card["prosody"] = json.loads((run.prosody.parent / CARD).read_text(encoding="utf-8"))["prosody"]
     for name, content in files.items():
         write_bytes(folder / name, content)
     write_text(folder / CARD, json.dumps(card, indent=2) + "\n")
@@ -182,7 +210,7 @@ def _wer(run: SynthesizerTrainingRun, task: SynthesizerTask, corpus: Corpus) -> 
     if not rows:
         return None, None
     speakers, references, *sides = (list(column) for column in zip(*rows, strict=True))
-    first, second = (wer_estimate(word_errors(references, side), speakers=speakers, rng=rng) for side in sides)
+    first, second = (wer_estimate(word_errors(references, side), speakers=speakers) for side in sides)
     return first, second
 
 
@@ -208,7 +236,7 @@ def _card(
             "sources": list(sources),
             "speakers": len({item.speaker for item in run.utterances}),
             "utterances": len(run.utterances),
-            "held_out_speakers": sorted({item.speaker for item in run.held_out}),
+            "held_out_speakers": len({item.speaker for item in run.held_out}),  # a voice may be given away, names not
         },
         "licence": "CC BY 4.0; the speech of the sources keeps its own",
         "started_from_sha256": run.start_sha256,
@@ -222,6 +250,7 @@ def _card(
         },
         "voices": {
             "invented": len(vectors),
+            "drawn_from_speakers": len(speakers.vectors),
             "nearest_cosine_to_a_training_speaker": float(nearest.max()),
             "median_cosine_of_a_recording_to_its_speaker": speakers.nearness,
         },

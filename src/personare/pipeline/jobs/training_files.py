@@ -18,7 +18,7 @@ from personare.pipeline.system import read_system
 from personare.reports.learning_figure import write_learning_figure
 from personare.training.checkpoints import Validation
 
-LOG, FIGURE, CARD, SETTINGS = "log.tsv", "learning.png", "card.md", "settings.yaml"
+LOG, FIGURE, CARD, SETTINGS = "log.tsv", "learning.svg", "card.md", "settings.yaml"
 
 
 def write_log(

@@ -51,7 +51,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Made:
+class SpokenUtterance:
     """What became of one utterance: seconds of speech, seconds of work (0 when it was there already)."""
 
     speech_s: float
@@ -59,7 +59,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Summary:
+class VoicesSummary:
     """The job in numbers; ``made_s`` is the speech made now, ``speech_s`` all of it."""
 
     speakers: int
@@ -97,17 +97,17 @@ class VoiceWork:
         """Whether it is in its place or in the cache, so that nothing has to be spoken."""
         return _is_sound(self.place_of(item), self.rate_hz) or _is_sound(self.stored(item), self.rate_hz)
 
-    def __call__(self, item: PlannedUtterance) -> Made:
+    def __call__(self, item: PlannedUtterance) -> SpokenUtterance:
         """Do it."""
         place, stored, began = self.place_of(item), self.stored(item), time.perf_counter()
         if _is_sound(place, self.rate_hz):
-            return Made(probe(place).duration_s, 0.0)
+            return SpokenUtterance(probe(place).duration_s, 0.0)
         new = not _is_sound(stored, self.rate_hz)
         if new:
             write(stored, synthesize(item, rate_hz=self.rate_hz))
         with atomic_path(place) as part:
             shutil.copyfile(stored, part)
-        return Made(probe(place).duration_s, time.perf_counter() - began if new else 0.0)
+        return SpokenUtterance(probe(place).duration_s, time.perf_counter() - began if new else 0.0)
 
 
 def _is_sound(path: Path, rate_hz: int) -> bool:
@@ -142,8 +142,8 @@ def make_voices(
     wanted: Wanted,
     *,
     engine: Engine,
-    watch: Callable[[Result[PlannedUtterance, Made]], None] = lambda _: None,
-) -> Summary:
+    watch: Callable[[Result[PlannedUtterance, SpokenUtterance]], None] = lambda _: None,
+) -> VoicesSummary:
     """Make the wanted corpus in ``target``: one folder per speaker and ``manifest.parquet``.
 
     Parameters
@@ -159,7 +159,7 @@ def make_voices(
     missing = [item for item in items if item.name not in ready]
     if missing:
         files_of(MODEL)  # a missing model is one line before the work, not a failure per utterance
-    results: list[Result[PlannedUtterance, Made]] = []
+    results: list[Result[PlannedUtterance, SpokenUtterance]] = []
     for where, part in ((Serial(), there), (engine, missing)):
         for result in where.map(work, part, ordered=False) if part else ():
             results.append(result)
@@ -168,7 +168,7 @@ def make_voices(
     return _summary(results, wall_s=time.perf_counter() - began)
 
 
-def _write_tables(work: VoiceWork, results: list[Result[PlannedUtterance, Made]]) -> None:
+def _write_tables(work: VoiceWork, results: list[Result[PlannedUtterance, SpokenUtterance]]) -> None:
     """List what was made, and what failed, in the order of the plan."""
     rows = [
         {
@@ -193,15 +193,15 @@ def _write_tables(work: VoiceWork, results: list[Result[PlannedUtterance, Made]]
         (work.target / FAILURES).unlink(missing_ok=True)
 
 
-def _failures(results: list[Result[PlannedUtterance, Made]]) -> tuple[tuple[str, str], ...]:
+def _failures(results: list[Result[PlannedUtterance, SpokenUtterance]]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((r.item.name, r.error or "") for r in results if not r.ok))
 
 
-def _summary(results: list[Result[PlannedUtterance, Made]], *, wall_s: float) -> Summary:
+def _summary(results: list[Result[PlannedUtterance, SpokenUtterance]], *, wall_s: float) -> VoicesSummary:
     made = [r.value for r in results if r.value is not None]
     new = [m for m in made if m.work_s > 0]
     failures = _failures(results)
-    return Summary(
+    return VoicesSummary(
         speakers=len({r.item.speaker.name for r in results if r.ok}),
         done=len(made),
         kept=len(made) - len(new),

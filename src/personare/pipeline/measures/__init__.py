@@ -38,6 +38,7 @@ MEASURES = Catalog(
         "singling out": "personare.pipeline.measures.singling_out:SinglingOutMeasure",
         "ranks": "personare.pipeline.measures.ranks:Ranks",
         "similarity": "personare.pipeline.measures.similarity:Similarity",
+        "source similarity": "personare.pipeline.measures.source_similarity:SourceSimilarity",
         "inference": "personare.pipeline.measures.inference:Inference",
         "utility": "personare.pipeline.measures.utility:Utility",
     },

@@ -13,15 +13,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from personare.attackers.calibration import fit_calibration
+from personare.attackers.calibration import calibrate_in_folds, fit_calibration
 from personare.core.findings import Finding
 from personare.metrics.privacy import eer as eer_file
 from personare.metrics.privacy.chance import Identities
+from personare.metrics.privacy.levels import pool_ties
 from personare.metrics.privacy.summary import score_summary
 from personare.pipeline.jobs.guess_attributes import gender_notes
 from personare.pipeline.measured import Artefact, Measured
-from personare.pipeline.measures import MeasureDefaults, Needs, Question
-from personare.pipeline.measures.lengths import enrolment_problems, length_notes, length_problems, possible_lengths
+from personare.pipeline.measures import Needs, Question
+from personare.pipeline.measures.lengths import (
+    AtLength,
+    enrolment_problems,
+    length_notes,
+    length_problems,
+    possible_lengths,
+)
 from personare.pipeline.roles import ENROLMENT, TRIAL
 
 if TYPE_CHECKING:
@@ -38,7 +45,7 @@ LLR_METRICS = ("cllr", "calibration_loss")
 
 
 @dataclass(frozen=True)
-class Detection(MeasureDefaults):
+class Detection(AtLength):
     """Detection metrics at one L; ``listed`` are a challenge's own (enrolled, test) pairs."""
 
     requested: tuple[str, ...]
@@ -54,16 +61,6 @@ class Detection(MeasureDefaults):
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"zebra": ("d_ece", "log10_l")}
     needs: ClassVar[Needs] = "attack"
     cost: ClassVar[float] = 2.0  # trials grow with the square of the people
-
-    @property
-    def label(self) -> str:
-        """Which L."""
-        return f", L = {self.length}"
-
-    @property
-    def draws_for(self) -> tuple[str, ...]:
-        """Which L."""
-        return (str(self.length),)
 
     @property
     def calibrates(self) -> bool:
@@ -83,7 +80,7 @@ class Detection(MeasureDefaults):
 
     @classmethod
     def problems(cls, study: Study, metrics: tuple[str, ...], attackers: list[ResolvedAttacker]) -> Iterator[str]:
-        """Cllr judges log-likelihood ratios: PLDA gives them, everything else must be calibrated on other people."""
+        """Cllr judges log-likelihood ratios: PLDA's are calibrated in folds, plain scores need people set aside."""
         asked = [metric for metric in metrics if metric in LLR_METRICS]
         raw = [one.label for one in attackers if one.attacker.scorer_name != "plda" or one.attacker.as_norm]
         for label, choice in study.corpora.items() if asked and raw else ():
@@ -122,16 +119,29 @@ class Detection(MeasureDefaults):
         if "eer" in self.requested:
             findings |= {"eer": self._eer(trials, rng)}
             by_gender = self._by_gender(trials, rng)
-        llrs = None
-        if inputs.attack.calibration is not None and self.calibrates:
-            others = inputs.attack.calibration_trials(inputs.calibration_tests(self.length), genders=self.genders)
-            llrs = fit_calibration(others.targets, others.nontargets)(trials.score)
+        llrs = self._llrs(inputs, trials)
+        if llrs is None:
+            findings = {name: f for name, f in findings.items() if name not in LLR_METRICS}
+        else:
             again = score_summary(**self._split(trials, llrs), dcf_prior=DCF_PRIOR, rng=calibrated)
             findings |= {f.metric.name: f for f in again.findings if f.metric.name in LLR_METRICS}
         kept = [*(findings[name] for name in self.requested if name in findings), *by_gender]
-        notes += [f"L = {self.length}: {name} needs more trials" for name in self.requested if name not in findings]
+        notes += [
+            f"L = {self.length}: {name} needs more trials or more people"
+            for name in self.requested
+            if name not in findings
+        ]
         kept = [replace(f, conditions={**f.conditions, "L": self.length}) for f in kept]
         return Measured(tuple(kept), (Artefact("scores", _frame(trials, llrs), {"L": self.length}),), tuple(notes))
+
+    def _llrs(self, inputs: PlayedAttack, trials: TrialScores) -> NDArray[np.float64] | None:
+        """Calibrate, where a metric needs it: on the people who were set aside, else (PLDA) in folds of the tested."""
+        if not self.calibrates:
+            return None
+        if inputs.attack.calibration is None:
+            return calibrate_in_folds(trials)
+        others = inputs.attack.calibration_trials(inputs.calibration_tests(self.length), genders=self.genders)
+        return fit_calibration(others.targets, others.nontargets)(trials.score)
 
     def _left_out(self, tested: tuple[str, ...], trials: TrialScores) -> Iterator[str]:
         alone = len(set(tested) - set(trials.tested.tolist()))
@@ -154,6 +164,7 @@ class Detection(MeasureDefaults):
     def _split(self, trials: TrialScores, scores: NDArray[np.float64]) -> dict[str, Any]:
         """Give what the metrics ask for: targets, nontargets, who is tested in each, and who was compared with whom."""
         tested, enrolled, target = trials.tested, trials.enrolled, trials.target
+        scores = pool_ties(scores)  # cosines that differ by rounding only are equal
         return {
             "targets": scores[target],
             "nontargets": scores[~target],

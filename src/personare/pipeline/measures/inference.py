@@ -14,7 +14,6 @@ import numpy as np
 
 from personare.attackers.inference import infer_attribute
 from personare.core.errors import PersonareError
-from personare.core.findings import Finding
 from personare.metrics.privacy import control
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question
@@ -103,4 +102,4 @@ class Inference(MeasureDefaults):
         if inferred.unknown:
             lacking = f"nobody noted it for {inferred.unknown} of the attacked speakers, who are left out"
             notes.append(f"{self.attribute}: {lacking}")
-        return Measured((Finding(control.CARD, risk.risk, conditions),), (), tuple(notes))
+        return Measured((risk.finding(conditions),), (), tuple(notes))

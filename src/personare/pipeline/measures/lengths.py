@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from personare.pipeline.measures import MeasureDefaults
 from personare.pipeline.roles import TRIAL
 
 if TYPE_CHECKING:
@@ -12,6 +13,22 @@ if TYPE_CHECKING:
     from personare.pipeline.study import Study
 
 FEWEST_PEOPLE = 2
+
+
+class AtLength(MeasureDefaults):
+    """A measurement on tests of L utterances each."""
+
+    length: int
+
+    @property
+    def label(self) -> str:
+        """Which L."""
+        return f", L = {self.length}"
+
+    @property
+    def draws_for(self) -> tuple[str, ...]:
+        """Which L."""
+        return (str(self.length),)
 
 
 def possible_lengths(
@@ -25,8 +42,8 @@ def possible_lengths(
 def length_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]:
     """Every asked L needs two people with so many trial utterances; at least one L must be possible."""
     possible = possible_lengths(study, corpus)
-    if study.skip_impossible and possible:
-        return
+    if (study.skip_impossible and possible) or not len(corpus.counts(TRIAL)):
+        return  # where nobody is tested at all, enrolment_problems says so
     for length in study.utterances_per_trial:
         if length not in possible:
             yield impossible_length(length, corpus)
@@ -44,7 +61,9 @@ def length_notes(study: Study, corpus: StudyCorpus) -> Iterator[str]:
     for length in study.utterances_per_trial:
         short = int((counts < length).sum())
         if length not in possible:
-            yield f"left out: {impossible_length(length, corpus)}"
+            most = corpus.counts(TRIAL).max(initial=0)
+            what = f"attacks by {length} utterances at once (L = {length})"
+            yield f"left out: {what}; the most trial utterances of a speaker are {most}"
         elif short:
             yield f"L = {length}: {short} of {len(counts)} speakers have fewer trial utterances and are left out of it"
 
@@ -53,4 +72,5 @@ def enrolment_problems(corpus: StudyCorpus) -> Iterator[str]:
     """An attack needs people who are enrolled and tested."""
     people = len(corpus.enrolled & corpus.tested)
     if people < FEWEST_PEOPLE:
-        yield f"{people} speakers are enrolled and tested; an attack needs at least {FEWEST_PEOPLE} of them"
+        rule = "an attack needs at least 2 people with two utterances each, one to know them by and one to attack"
+        yield f"{people} speakers are enrolled and tested; {rule}; --speaker-from can say who speaks in several files"

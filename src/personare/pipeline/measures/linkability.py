@@ -16,17 +16,23 @@ import polars as pl
 from personare.core.errors import MetricError
 from personare.core.findings import Finding
 from personare.metrics.privacy.linkability import (
-    CARD,
     PAPER_DRAWS,
     Linkability,
+    link_finding,
     linkability,
     linkability_from_scores,
 )
 from personare.metrics.privacy.population import FEWEST_ENROLLED, population_linkability
 from personare.metrics.privacy.vectors import target_columns
 from personare.pipeline.measured import Artefact, Measured
-from personare.pipeline.measures import MeasureDefaults, Needs, Question
-from personare.pipeline.measures.lengths import enrolment_problems, length_notes, length_problems, possible_lengths
+from personare.pipeline.measures import Needs, Question
+from personare.pipeline.measures.lengths import (
+    AtLength,
+    enrolment_problems,
+    length_notes,
+    length_problems,
+    possible_lengths,
+)
 
 if TYPE_CHECKING:
     from personare.core.tables import Embeddings
@@ -39,7 +45,7 @@ FORECAST = "population_linkability"
 
 
 @dataclass(frozen=True)
-class LinkabilityMeasure(MeasureDefaults):
+class LinkabilityMeasure(AtLength):
     """Linkability at one L.
 
     Parameters
@@ -59,16 +65,6 @@ class LinkabilityMeasure(MeasureDefaults):
     name: ClassVar[str] = "linkability"
     metrics: ClassVar[tuple[str, ...]] = ("linkability", FORECAST)
     needs: ClassVar[Needs] = "attack"
-
-    @property
-    def label(self) -> str:
-        """Which L."""
-        return f", L = {self.length}"
-
-    @property
-    def draws_for(self) -> tuple[str, ...]:
-        """Which L."""
-        return (str(self.length),)
 
     @classmethod
     def plan(cls, question: Question) -> Iterator[LinkabilityMeasure]:
@@ -125,7 +121,7 @@ class LinkabilityMeasure(MeasureDefaults):
         linked = self._linked(inputs, tests, sizes if self.gallery_sizes else None, rng)
         findings = []
         if "linkability" in self.requested:
-            findings += linked.findings(L=self.length) + _by_gender(linked, self.genders, self.length, rng)
+            findings += linked.findings(L=self.length) + _by_gender(linked, self.genders, self.length)
         notes = list(self._left_out(inputs, tests, every))
         if self.populations and FORECAST in self.requested:
             more, note = self._forecast(linked, rng.spawn(1)[0])
@@ -144,7 +140,7 @@ class LinkabilityMeasure(MeasureDefaults):
         names = np.array(gallery.speakers)
         if inputs.attack.by_cosine:
             return linkability(tests.vectors, owners, gallery.vectors, names, sizes=sizes, draws=draws, rng=rng)
-        scores = np.asarray(inputs.attack.scorer(tests.vectors, gallery.vectors), dtype=np.float64)
+        scores = inputs.attack.scores(tests)
         return linkability_from_scores(scores, target_columns(owners, names), owners, sizes=sizes, draws=draws, rng=rng)
 
     def _left_out(self, inputs: PlayedAttack, tests: Embeddings, every: Embeddings) -> Iterator[str]:
@@ -166,18 +162,16 @@ class LinkabilityMeasure(MeasureDefaults):
         except MetricError as error:  # the measured curve stands without a forecast
             return [], f"{where}: no forecast, because {error}"
         errors = ", ".join(f"{c.error:+.3f} at {c.factor} x the people" for c in forecast.checks)
-        checked = errors or "not checkable, fewer than 200 enrolled"
+        checked = errors or "not checkable, fewer than 200 enrolled: too few speakers for an interval"
         reach = f"supported up to {forecast.trusted_to():,} people; beyond that nobody has checked it"
         return forecast.findings(L=self.length), f"{where}: forecast error {checked}; {reach}"
 
 
-def _by_gender(
-    linked: Linkability, genders: Mapping[str, str | None], length: int, rng: np.random.Generator
-) -> list[Finding]:
+def _by_gender(linked: Linkability, genders: Mapping[str, str | None], length: int) -> list[Finding]:
     """Linkability of the tested people of each gender, among everybody enrolled."""
-    parts = linked.by_group(genders, rng=rng)
+    parts = linked.by_group(genders)
     return [
-        Finding(CARD, part.estimate, {"L": length, "N": linked.enrolled, "gender": gender}, chance=part.chance[-1])
+        link_finding(part.estimate, part.chance[-1], {"L": length, "N": linked.enrolled, "gender": gender})
         for gender, part in parts.items()
         if len(parts) > 1
     ]

@@ -52,6 +52,7 @@ class Similarity(MeasureDefaults):
 
     def run(self, inputs: tuple[Embeddings, Embeddings], /, *, rng: np.random.Generator) -> Measured:
         """Compare original with original, original with anonymized, anonymized with anonymized."""
+        del rng
         before, after = (side.sorted() for side in inputs)
         place = {name: i for i, name in enumerate(after.ids)}
         before = before.rows([i for i, name in enumerate(before.ids) if name in place])
@@ -63,7 +64,7 @@ class Similarity(MeasureDefaults):
             utterances=list(before.ids),
             variant="vpc2020",
         )
-        estimates = similarity.similarity_estimates(matrices, rng=rng)
+        estimates = similarity.similarity_estimates(matrices)
         findings = [Finding(c, e) for c, e in zip(CARDS, estimates, strict=True) if c.name in self.requested]
         notes = [_endless(f.metric.title, f.estimate) for f in findings]
         frames = [_matrix(getattr(matrices, side), side) for side in ("oo", "oa", "aa")]
@@ -75,8 +76,8 @@ def _endless(title: str, estimate: Estimate) -> str:
     """Say in words what no number can: voices that are all alike."""
     if math.isinf(estimate.value):
         return f"{title}: no finite number, the anonymized voices cannot be told apart at all"
-    if math.isinf(estimate.low) or math.isinf(estimate.high):
-        return f"{title}: the interval has no end, among some of the people voices cannot be told apart at all"
+    if math.isnan(estimate.low):
+        return f"{title}: too few speakers for an interval; without one of them voices cannot be told apart at all"
     return ""
 
 

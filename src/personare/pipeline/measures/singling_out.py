@@ -20,8 +20,8 @@ from personare.metrics.privacy.control import risk_over_control
 from personare.metrics.privacy.legal import PAPER_PREDICATES, LegalRun, single_out_conversations
 from personare.metrics.privacy.singling_out import PAPER_FOLDS, SinglingOut
 from personare.pipeline.measured import Artefact, Measured
-from personare.pipeline.measures import MeasureDefaults, Needs, Question
-from personare.pipeline.measures.lengths import FEWEST_PEOPLE, enrolment_problems, possible_lengths
+from personare.pipeline.measures import Needs, Question
+from personare.pipeline.measures.lengths import FEWEST_PEOPLE, AtLength, enrolment_problems, possible_lengths
 from personare.pipeline.measures.ranks import cosine_problems
 from personare.pipeline.roles import ENROLMENT, TRIAL
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SinglingOutMeasure(MeasureDefaults):
+class SinglingOutMeasure(AtLength):
     """Singling Out at one L.
 
     Parameters
@@ -55,16 +55,6 @@ class SinglingOutMeasure(MeasureDefaults):
     name: ClassVar[str] = "singling out"
     metrics: ClassVar[tuple[str, ...]] = ("singling_out",)
     needs: ClassVar[Needs] = "attack"
-
-    @property
-    def label(self) -> str:
-        """Which L."""
-        return f", L = {self.length}"
-
-    @property
-    def draws_for(self) -> tuple[str, ...]:
-        """Which L."""
-        return (str(self.length),)
 
     @property
     def swapped(self) -> bool:

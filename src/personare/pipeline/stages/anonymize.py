@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from personare.core.files import make_folder
 from personare.core.seeding import Key
 from personare.core.tables import Corpus
-from personare.core.utterances import Utterance
 from personare.engine import Result
-from personare.pipeline.jobs.anonymize import AnonymizeWork
+from personare.pipeline.jobs.anonymize_work import AnonymizeWork, Assignment
 from personare.pipeline.resolve import ResolvedAnonymizer, Who, key_of
 from personare.pipeline.speech import StudyCorpus, content_of
 from personare.pipeline.store import Failures, Stage, Store
@@ -32,6 +32,10 @@ class AnonymizedSpeech(Protocol):
 
     def files(self, store: Store, /) -> dict[str, Path]:
         """Give the anonymized file of every utterance that has one."""
+        ...
+
+    def channel_of(self, utterance: str, /) -> int | None:
+        """Give the channel of that file on which the person is; None where all channels are theirs."""
         ...
 
 
@@ -55,13 +59,14 @@ class AnonymizeJob:
         }
         return Stage("anonymize", self.label, facts, items=len(self.frame))
 
-    def items(self, _store: Store, /) -> Sequence[Utterance]:
+    def items(self, store: Store, /) -> Sequence[Assignment]:
         """Every utterance; what an interrupted run has written is kept by the work itself."""
-        return list(Corpus(self.frame))
+        make_folder(store.place(self.stage))
+        return [Assignment(one) for one in Corpus(self.frame)]
 
     def work(self, store: Store) -> AnonymizeWork:
         """The same work as ``personare anonymize`` does."""
-        return AnonymizeWork(self.system, self.key, store.place(self.stage), "flac", "tokens")
+        return AnonymizeWork(self.system, self.key, store.place(self.stage), "flac", "tokens", journaled=False)
 
     def name(self, item: Any) -> str:
         """Failures are named by utterance."""
@@ -75,7 +80,11 @@ class AnonymizeJob:
         """Give the anonymized file of every utterance that could be anonymized."""
         work, done = self.work(store), store.done(self.stage)
         failed = {name for name, _ in done.failures} if done else set()
-        return {i.utterance: work.place_of(i) for i in self.items(store) if i.utterance not in failed}
+        return {i.utterance: work.place_of(i) for i in Corpus(self.frame) if i.utterance not in failed}
+
+    def channel_of(self, _utterance: str, /) -> None:
+        """Each file holds one person, also where the original held several."""
+        return
 
 
 def anonymize_job(

@@ -12,6 +12,7 @@ import polars as pl
 
 from personare.attackers import embedder as make_embedder
 from personare.attackers.cache import EmbedWork
+from personare.attackers.fused import parts_of
 from personare.core.carriers import WEIGHTS
 from personare.core.embedding_files import write_embeddings
 from personare.core.tables import Embeddings
@@ -32,8 +33,15 @@ VECTORS = "vectors.npz"
 def require_embedder(name: str) -> None:
     """Find out now, in one line, whether an embedder exists and its model is there: not for each utterance later."""
     make_embedder(name)
-    if name in WEIGHTS:
-        files_of(name)
+    for part in parts_of(name):
+        for model in models_of_embedder(part):
+            files_of(model)
+
+
+def models_of_embedder(name: str) -> tuple[str, ...]:
+    """Name the fetched models that one embedder needs."""
+    declared: tuple[str, ...] = getattr(make_embedder(name), "MODELS", ())
+    return declared or ((name,) if name in WEIGHTS else ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +67,11 @@ class EmbedJob:
             return list(originals)
         files = self.anonymized.files(store)
         there = (u for u in originals if u.utterance in files)
-        return [replace(u, audio=files[u.utterance], start_s=0.0, end_s=None) for u in there]
+        channel = self.anonymized.channel_of
+        return [
+            replace(u, audio=files[u.utterance], start_s=0.0, end_s=None, person_channel=channel(u.utterance))
+            for u in there
+        ]
 
     def work(self, _store: Store, /) -> EmbedWork:
         """Vectors are also kept in the user's cache: another study has the same file at once."""

@@ -64,12 +64,12 @@ class ListenJob:
 
     def pairs(self, store: Store) -> list[UtterancePair]:
         """The utterances one by one, in the order of the speech."""
-        files = None if self.hidden is None else self.hidden.files(store)
-        return [
-            pair_of(row, None if files is None else files[row["utterance"]])
-            for row in self.frame.iter_rows(named=True)
-            if files is None or row["utterance"] in files
-        ]
+        rows = self.frame.iter_rows(named=True)
+        if self.hidden is None:
+            return [pair_of(row, None) for row in rows]
+        files, channel = self.hidden.files(store), self.hidden.channel_of
+        there = (row for row in rows if row["utterance"] in files)
+        return [pair_of(row, files[row["utterance"]], channel(row["utterance"])) for row in there]
 
     def work(self, store: Store) -> ObserveWork:
         """The work of this listener."""
@@ -98,10 +98,10 @@ class ListenJob:
         return tuple((utterance, reasons[utterance]) for utterance in order if utterance in reasons)
 
 
-def pair_of(row: dict[str, Any], anonymized: Path | None) -> UtterancePair:
-    """Make a pair of a row of a corpus: its audio, or the part of it from ``start_s`` to ``end_s``."""
-    part = (row.get("start_s") or 0.0, row.get("end_s"))
-    return UtterancePair(row["utterance"], Path(row["audio"]), anonymized, *part)
+def pair_of(row: dict[str, Any], anonymized: Path | None, channel: int | None = None) -> UtterancePair:
+    """Make a pair of a row of a corpus: its audio, or the part of it from ``start_s`` to ``end_s``, or one channel."""
+    part = (row.get("start_s") or 0.0, row.get("end_s"), row.get("person_channel"))
+    return UtterancePair(row["utterance"], Path(row["audio"]), anonymized, *part, channel)
 
 
 def read_observations(folder: Path) -> list[ObservedUtterance]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from personare.core.fingerprint import SystemIdentity
-from personare.pipeline.attack_inputs import AttackInputs, VectorFile
+from personare.pipeline.attack_choices import choices_of
+from personare.pipeline.attack_inputs import AttackInputs, PlayedAttack, VectorFile
 from personare.pipeline.measures import Measure, measure_facts, rng_of
 from personare.pipeline.resolve import ResolvedAttacker
 from personare.pipeline.stages.embed import VECTORS, EmbedJob
@@ -40,6 +41,8 @@ class AttackSources:
     enroll: tuple[VectorSource, ...] = ()
     training: VectorSource | None = None
     training_original: VectorSource | None = None
+    more_training: tuple[VectorSource, ...] = ()  # further draws of the same speech
+    spare: tuple[VectorSource, ...] = ()
     calibration: tuple[tuple[VectorSource, ...], VectorSource] | None = None
 
     @property
@@ -52,13 +55,13 @@ class AttackSources:
         """All speech, in a fixed order."""
         rest = [one for one in (self.training, self.training_original) if one is not None]
         others = [*self.calibration[0], self.calibration[1]] if self.calibration else []
-        return [*self.attacked, *rest, *others]
+        return [*self.attacked, *rest, *self.more_training, *self.spare, *others]
 
     def facts(self) -> dict[str, Any]:
         """What the attack depends on besides its vectors."""
         shape = [len(self.enroll), self.training is not None, self.training_original is not None]
         calibration = 0 if self.calibration is None else len(self.calibration[0])
-        return {**self.attacker.facts(), "sources": [*shape, calibration]}
+        return {**self.attacker.facts(), "sources": [*shape, calibration, len(self.more_training), len(self.spare)]}
 
     def inputs(self, store: Store, seed: int) -> AttackInputs:
         """Give the files."""
@@ -73,8 +76,9 @@ class AttackSources:
             self.attacker.attacker,
             tuple(source.file(store) for source in self.enroll),
             self.trial.file(store),
-            file(self.training),
+            tuple(one.file(store) for one in (self.training, *self.more_training) if one is not None),
             file(self.training_original),
+            tuple(one.file(store) for one in self.spare),
             calibration,
             seed,
         )
@@ -146,9 +150,13 @@ class MeasureWork:
     def __call__(self, item: str) -> int:
         """Measure; gives the number of findings."""
         del item
-        measured = self.measure.run(self._opened(), rng=rng_of(self.measure, self.seed))
+        opened = self._opened()
+        measured = self.measure.run(opened, rng=rng_of(self.measure, self.seed))
         findings = tuple(replace(f, failed=f.failed + self.failed) for f in measured.findings)
-        replace(measured, findings=findings).save(self.target)
+        artefacts = (
+            (*measured.artefacts, *choices_of(opened)) if isinstance(opened, PlayedAttack) else measured.artefacts
+        )
+        replace(measured, findings=findings, artefacts=artefacts).save(self.target)
         return len(findings)
 
     def _opened(self) -> Any:

@@ -17,6 +17,8 @@ from personare.pipeline.store import Stage, Store
 from personare.pipeline.waves import WholeStage
 from personare.training.recognizer.settings import RecognizerSettings
 
+PARTS = ("start_s", "end_s", "person_channel")
+
 
 @dataclass(frozen=True, eq=False)
 class TrainJob(WholeStage):
@@ -45,10 +47,8 @@ class TrainJob(WholeStage):
             files = self.hidden.files(store)
             frame = frame.filter(pl.col("utterance").is_in(list(files)))
             places = pl.Series("audio", [str(files[u]) for u in frame["utterance"]], dtype=pl.String)
-            frame = frame.drop([c for c in ("start_s", "end_s") if c in frame.columns]).with_columns(places)
-        kept = [
-            c for c in ("utterance", "speaker", "audio", "gender", "text", "start_s", "end_s") if c in frame.columns
-        ]
+            frame = frame.drop([c for c in PARTS if c in frame.columns]).with_columns(places)
+        kept = [c for c in ("utterance", "speaker", "audio", "gender", "text", *PARTS) if c in frame.columns]
         return TrainWork(frame.select(kept).to_dicts(), self.settings, self.folder(store))
 
 

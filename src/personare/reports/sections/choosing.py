@@ -82,6 +82,16 @@ def strongest(findings: Sequence[Finding], *, every: Iterable[Finding] = ()) -> 
     return max(known, key=lambda f: _strength(f, rates.get(_attack(f), math.inf)), default=None)
 
 
+def strongest_attack(findings: Sequence[Finding], others: Iterable[str] = ()) -> Finding | None:
+    """Give the attack that links most, of all attackers and lengths; by EER among equals, and where nobody linked.
+
+    ``others`` are metrics that decide, in this order, where neither was measured.
+    """
+    names = dict.fromkeys(("linkability", "eer", *others))
+    by_metric = [[f for f in findings if f.metric.name == name] for name in names]
+    return next((best for group in by_metric if (best := strongest(group, every=findings)) is not None), None)
+
+
 def _attack(finding: Finding) -> tuple[str, ...]:
     return tuple(condition(name)(finding) for name in ("corpus", "anonymizer", "attacker", "L"))
 

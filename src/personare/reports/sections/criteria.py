@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from personare.core.findings import Finding
 from personare.reports.blocks import BulletList, Paragraph, ReportTable, Section
 from personare.reports.finding_rows import attacker_or_listener
+from personare.reports.outcomes import outcome
 from personare.reports.run import Run
 from personare.reports.sections.choosing import groups, overall, protected, strongest, values
-from personare.reports.verdicts import outcome
 
 TITLE = "The three legal criteria"
 LIMITS = (

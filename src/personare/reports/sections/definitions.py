@@ -1,14 +1,15 @@
-"""How every number is defined, with its source; the list of all findings, and of what was not measured."""
+"""How every number is defined; the list of all findings, of what was not measured, and of all that is cited."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from personare.core.findings import MetricCard
 from personare.metrics.literature import REFERENCES, keys_in
 from personare.reports.blocks import Block, BulletList, Notice, Paragraph, Section
 from personare.reports.finding_rows import findings_table
 from personare.reports.run import Run
+from personare.reports.sections.environment import FAMILIES
 
 INTERVALS = (
     "Intervals are at 95 % and redraw speakers, not utterances, where speakers are known. An attack is “better than "
@@ -17,14 +18,10 @@ INTERVALS = (
 )
 
 
-def definitions_section(run: Run) -> Section:
-    """Explain every metric that was used, with its definition's source."""
+def definitions_section(run: Run, *, intervals: str = INTERVALS) -> Section:
+    """Explain every metric that was used, with its definition's source; ``intervals`` says what is redrawn."""
     cards = list({f.metric.name: f.metric for f in run.findings}.values())
-    keys = sorted({key for card in cards for key in keys_in(card.cite)})
-    cited = [f"{key}: {REFERENCES[key]}" for key in keys if key in REFERENCES]
-    blocks: list[Block] = [Paragraph(INTERVALS), BulletList([_explained(card) for card in cards])]
-    if cited:
-        blocks += [Paragraph("Literature:"), BulletList(cited)]
+    blocks: list[Block] = [Paragraph(intervals), BulletList([_explained(card) for card in cards])]
     return Section("definitions", "How every number is defined", blocks)
 
 
@@ -32,6 +29,18 @@ def _explained(card: MetricCard) -> str:
     if not card.reading:
         return card.title
     return f"{card.title}: {card.reading.rstrip('.')}. Caution: {card.caution.rstrip('.')}. [{card.cite}]"
+
+
+def literature_section(run: Run) -> Section:
+    """List everything that the page cites: the definitions of its metrics, and the papers of what was compared."""
+    cites = {f.metric.cite for f in run.findings}
+    keys = sorted({key for cite in cites for key in keys_in(cite)} & set(REFERENCES))
+    families = [run.environment.get(family) for family in FAMILIES]
+    described = [entry for family in families if isinstance(family, Mapping) for entry in family.values()]
+    papers = {str(entry.get("paper") or "") for entry in described if isinstance(entry, Mapping)}
+    others = sorted({paper.strip() for joined in papers for paper in joined.split(";") if paper.strip()})
+    sentences = [*(f"{key}: {REFERENCES[key]}" for key in keys), *(f"{paper.rstrip('.')}." for paper in others)]
+    return Section("literature", "Literature", [BulletList(sentences)] if sentences else [])
 
 
 def numbers_section(run: Run) -> Section:

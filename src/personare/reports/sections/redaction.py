@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from personare.core.command import without_places
 from personare.core.tables import read_frame
 from personare.reports.run import ORIGINAL, ArtefactFile, Person, Run
 
@@ -52,6 +53,7 @@ def without_names(run: Run) -> Run:
         notes=tuple(dict.fromkeys(redacted(note, names) for note in run.notes)),
         environment=without_paths(run.environment),
         study=without_paths(run.study),
+        command=_without(without_places(run.command), names),
     )
 
 
@@ -81,7 +83,10 @@ def redacted(text: str, names: Iterable[str] = ()) -> str:
     >>> redacted("1088-134315-0001 is short: 12 of 1088", ["1088-134315-0001", "1088", "12"])
     '… is short: 12 of …'
     """
-    text = QUOTED.sub(LEFT_OUT, PATHS.sub(LEFT_OUT, FIRST.sub("", text)))
+    return _without(QUOTED.sub(LEFT_OUT, PATHS.sub(LEFT_OUT, FIRST.sub("", text))), names)
+
+
+def _without(text: str, names: Iterable[str]) -> str:
     # a name of one letter or a few digits is also a word or a count: it cannot be told apart, and says little
     telling = {n for n in names if len(n) > 1 and (not n.isdigit() or len(n) > 3)}
     known = sorted((n for n in telling if n in text), key=len, reverse=True)

@@ -8,7 +8,7 @@ from personare.core.findings import Finding
 from personare.core.tables import read_frame
 from personare.core.text import number_text
 from personare.reports.bar_figures import FindingBar, bar_figure, exposed_figure
-from personare.reports.blocks import Block, Figure, FigureRow, Paragraph, ReportTable, Section
+from personare.reports.blocks import Block, BulletList, Figure, FigureRow, Paragraph, ReportTable, Section
 from personare.reports.finding_rows import findings_table
 from personare.reports.run import ORIGINAL, ArtefactFile, Run
 from personare.reports.sections.choosing import SeriesColours, fewest_utterances, groups, protected, slug
@@ -34,7 +34,8 @@ def speakers_section(run: Run, colours: SeriesColours) -> Section:
     attacks = _strongest_attacks(run)
     panels = [_exposed_figure(artefact, run, colours) for artefact in attacks]
     if panels:
-        blocks += [Paragraph(EXPOSED), FigureRow(panels), _table(attacks, run)]
+        blocks += [Paragraph(EXPOSED), BulletList([_counted(a, run) for a in attacks]), FigureRow(panels)]
+        blocks.append(_table(attacks, run))
     else:
         unmeasured.append("results by speaker")
     return Section("speakers", "Differences between speakers", blocks, unmeasured)
@@ -106,6 +107,16 @@ def _exposed_figure(artefact: ArtefactFile, run: Run, colours: SeriesColours) ->
         name=f"exposed-{slug(corpus)}-{slug(method)}",
         title=colours.titled(corpus, f"{method}, {by} attacker"),
     )
+
+
+def _counted(artefact: ArtefactFile, run: Run) -> str:
+    """Count the ties: who is linked every time, and who never."""
+    c, shares = artefact.conditions, [share for _, share, _ in _shares(artefact, run)]
+    always, never = sum(share >= 1 for share in shares), sum(share <= 0 for share in shares)
+    heard = f"{c.get('attacker')} attacker, L = {c.get('L', 1)}"
+    where = f" on {c.get('corpus')}" if len({a.conditions.get("corpus") for a in run.of_kind("exposed")}) > 1 else ""
+    counts = f"{always:,} of {len(shares):,} people are linked every time, {never:,} never"
+    return f"{c.get('anonymizer')}{where} ({heard}): {counts}."
 
 
 def _table(attacks: Sequence[ArtefactFile], run: Run) -> ReportTable:

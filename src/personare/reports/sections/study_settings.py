@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from personare.reports.blocks import Block, Notice, Paragraph, ReportTable, Section
+from personare.reports.outcomes import KNOWS
 from personare.reports.run import ORIGINAL, Run
 from personare.reports.sections.environment import description_of, parameters_of
-from personare.reports.verdicts import KNOWS
 
 TITLE = "What was compared"
 SPLITS = {

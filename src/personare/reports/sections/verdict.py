@@ -1,75 +1,110 @@
-"""The top of a report: the verdict on every method, every attacker in one table, and the worst risks in words."""
+"""The first screen of a report: each method's verdict, a picture of all, the next step, and what was tested."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 from personare.core.findings import Finding
-from personare.reports.blocks import Block, Notice, Paragraph, ReportTable, Section, Statement, Statements
-from personare.reports.run import Run
-from personare.reports.sections.choosing import (
-    groups,
-    is_original,
-    largest_gallery,
-    overall,
-    protected,
-    strongest,
-    values,
-)
-from personare.reports.summary import COLUMNS, summary_rows
-from personare.reports.verdicts import method_verdicts, risk_statement
+from personare.core.tables import read_frame
+from personare.reports.blocks import Block, Facts, FigureRow, Notice, Section, Statement, Statements
+from personare.reports.outcomes import listed
+from personare.reports.run import ORIGINAL, ArtefactFile, Run
+from personare.reports.sections.choosing import gallery_size, values
+from personare.reports.verdict_figure import verdict_figure
+from personare.reports.verdicts import MethodVerdict, evidence, judged_methods
 
-RISKS = ("linkability", "singling_out", "risk_over_control", "eer")
-TITLE = "What an attacker could say"
-READING = (
-    "In brackets: 95 % intervals over speakers. L: utterances the attacker has at once; N: people among whom the right "
-    "one is searched. Exposed: EER or linkability lies, with its whole interval, on the attacker's side of chance."
+TITLE = "Verdict"
+TESTED = "What was tested"
+PICTURE = (
+    "The strongest attack, on its way from guessing to speech without protection; beyond half of it a method does not "
+    "protect. Pale: 95 % interval. Circles: the best of every other attacker."
 )
 
 
 def verdict_section(run: Run) -> Section:
-    """Give each method's verdict, then every attacker, then the worst risks in words, the others on request."""
-    every = overall(run.findings)
-    risks = [f for f in every if f.metric.name in RISKS and "attacker" in f.conditions]
-    if not risks:
-        nothing = Notice("No attack was made, so nothing is known about risks.")
-        return Section("verdict", TITLE, [nothing], ["attacks on the voices"])
-    verdicts = method_verdicts(run.findings)
-    blocks: list[Block] = [Statements(verdicts)] if verdicts else []
-    if any(f.metric.name in COLUMNS for f in risks):
-        head, rows = summary_rows(run.findings)
-        first = head.index("L")
-        table = ReportTable("attackers-table", "Every attacker", head, rows, range(first, len(head) - 1))
-        blocks += [table, Paragraph(READING, soft=True)]
-    blocks.append(Paragraph("The worst of it, as the attacker would say it:"))
-    worst = [f for group in _by_metric(protected(risks)) if (f := strongest(group, every=every)) is not None]
-    unprotected = _by_metric(f for f in risks if is_original(f))
-    original = [f for group in unprotected if (f := strongest(group, every=every)) is not None]
-    shown = [*worst, *original[:1]]
-    others = [f for group in _by_metric(protected(risks), "attacker") for f in largest_gallery(group)]
-    rest = [f for f in others if all(f is not one for one in shown)]
-    blocks.append(Statements([_statement(f, run) for f in shown]))
-    if rest:
-        folded = f"What every other attack gave ({len(rest)})"
-        blocks.append(Statements([_statement(f, run) for f in rest], folded=folded))
+    """Say what to think of each method and what to do next, then what was tested."""
+    verdicts = judged_methods(run.findings)
+    statements = [_statement(v, run) for v in verdicts]
+    blocks: list[Block] = [] if verdicts else [Notice("No attack was made, so nothing is known about risks.")]
+    if verdicts:
+        blocks += [Statements(once_each(statements))]
     if run.failures:
         missed = f"{len(run.failures):,} items failed, so that something may be missing here: see below."
         blocks.append(Notice(missed))
-    return Section("verdict", TITLE, blocks)
+    picture = [FigureRow([verdict_figure(verdicts)], PICTURE)] if verdicts else []
+    unmeasured = [] if verdicts else ["attacks on the voices"]
+    return Section("verdict", TITLE, blocks, unmeasured, aside=[*picture, Facts(tested(run), TESTED)])
 
 
-def _by_metric(findings: Iterable[Finding], *names: str) -> list[list[Finding]]:
-    """Put findings on the same method, of the same metric and conditions together; metrics in the order of RISKS."""
-    by_metric = [
-        [f for f in group if f.metric.name == metric]
-        for group in groups(findings, "corpus", "anonymizer", *names).values()
-        for metric in RISKS
+def once_each(statements: Sequence[Statement]) -> list[Statement]:
+    """Say a next step that several methods share once, after them."""
+    shared = {step for step, count in Counter(s.next_step for s in statements).items() if count > 1 and step}
+    without = [replace(s, next_step="") if s.next_step in shared else s for s in statements]
+    for step in sorted(shared):
+        names = listed([s.label.rpartition(": ")[0] for s in statements if s.next_step == step])
+        everybody = all(s.next_step == step for s in statements)
+        without.append(Statement("", "plain", next_step=step if everybody else f"{names}: {step}"))
+    return without
+
+
+def tested(run: Run) -> dict[str, str]:
+    """Name the speech, how much of it, the day, the version and the command."""
+    attacks = evidence(run.findings)
+    people, gallery = max((f.estimate.n for f in attacks), default=0), max(map(gallery_size, attacks), default=0)
+    trials = _tested_utterances(run)
+    facts = {
+        "corpus": ", ".join(values(run.findings, "corpus")),
+        "people": f"{people:,} attacked{f', searched among {gallery:,}' if gallery else ''}" if people else "",
+        "utterances": f"{trials:,} attacked" if trials else "",
+        "date": run.date,
+        "version": f"personare {run.environment['personare']}" if run.environment.get("personare") else "",
+        "command": run.command,
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _tested_utterances(run: Run) -> int:
+    """Count the utterances of the attack that used most of them one by one."""
+    counts = [
+        int(read_frame(a.path)["trials"].sum())
+        for a in run.of_kind("exposed")
+        if a.conditions.get("L", 1) == 1 and a.conditions.get("anonymizer") != ORIGINAL
     ]
-    return [group for group in by_metric if group]
+    return max(counts, default=0)
 
 
-def _statement(finding: Finding, run: Run) -> Statement:
-    statement = risk_statement(finding)
-    if len(values(run.findings, "corpus")) > 1:
-        return Statement(f"On {finding.conditions.get('corpus')}. {statement.sentence}", statement.tone)
-    return statement
+def _statement(verdict: MethodVerdict, run: Run) -> Statement:
+    """Add to a verdict how many people the strongest attack links every time."""
+    counted = "" if verdict.strongest is None else linked_every_time(verdict.strongest, run)
+    return replace(verdict.statement, sentence=" ".join(filter(None, (verdict.sentence, counted))))
+
+
+def linked_every_time(attack: Finding, run: Run) -> str:
+    """Count the people whom an attack links in every single test, where the run knows."""
+    table = _exposed_by(attack, run)
+    if table is None:
+        return ""
+    shares = read_frame(table.path)["share"].to_numpy()
+    return every_time(int((shares >= 1).sum()), len(shares))
+
+
+def every_time(linked: int, people: int) -> str:
+    """Say how many people are linked every time.
+
+    >>> every_time(9, 20), every_time(1, 20), every_time(0, 20)
+    ('9 of 20 people are linked every time.', '1 of 20 people is linked every time.', '')
+    """
+    return f"{linked:,} of {people:,} people {'is' if linked == 1 else 'are'} linked every time." if linked else ""
+
+
+def _exposed_by(attack: Finding, run: Run) -> ArtefactFile | None:
+    """Find the table of speakers of one attack."""
+    names = ("corpus", "anonymizer", "attacker", "L", "N")
+    if attack.metric.name != "linkability":
+        return None
+    for artefact in run.of_kind("exposed"):
+        if all(artefact.conditions.get(name) == attack.conditions.get(name) for name in names):
+            return artefact
+    return None

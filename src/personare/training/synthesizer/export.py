@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from personare.core.errors import WeightsError
+from personare.core.onnx_format import decode_model
+from personare.core.seeding import Key
 from personare.core.sessions import open_session
 from personare.encoders.graphs import OnnxGraph
-from personare.training.synthesizer.network import NORM_EPSILON, VOICE_SCALE, SynthesizerShape, band_levels
+from personare.training.synthesizer.network import (
+    NORM_EPSILON,
+    VOICE_SCALE,
+    SynthesizerShape,
+    band_levels,
+    new_tensors,
+)
 from personare.training.synthesizer.spectral_losses import DISCRIMINATOR
 from personare.training.torch_extra import torch_for
 
@@ -66,7 +75,9 @@ def encode(tensors: Mapping[str, NDArray[Any]], shape: SynthesizerShape) -> byte
     """Write the graph from the network's arrays by name."""
     graph = OnnxGraph()
     write = _SynthesizerGraph(graph, tensors)
-    x = graph.add("Add", write.linear("content", "content"), write.linear("prosody", "prosody"))
+    x = write.linear("content", "content")
+    if shape.prosody:
+        x = graph.add("Add", x, write.linear("prosody", "prosody"))
     scaled = graph.add("Mul", "voice", graph.constant(np.array([VOICE_SCALE], np.float32)))
     speaker = write.silu(write.linear("voice", scaled))
     for block in range(shape.blocks):
@@ -74,10 +85,33 @@ def encode(tensors: Mapping[str, NDArray[Any]], shape: SynthesizerShape) -> byte
         y = write.film(f"film{block}", write.over_time(f"{name}.time", x), speaker, shape.width)
         x = graph.add("Add", x, write.linear(f"{name}.down", write.silu(write.linear(f"{name}.up", y))))
     logs = write.linear("head", write.film(f"film{shape.blocks}", x, speaker, shape.width))
-    also: dict[str, list[int | str]] = {"prosody": ["batch", "frames", shape.prosody], "voice": ["batch", shape.voice]}
+    also: dict[str, list[int | str]] = {"prosody": ["batch", "frames", shape.prosody]} if shape.prosody else {}
+    also["voice"] = ["batch", shape.voice]
     return graph.encode(
         "content", ["batch", "frames", shape.content], logs, ["batch", "frames", shape.bands], also=also
     )
+
+
+def read_tensors(encoded: bytes, shape: SynthesizerShape) -> dict[str, NDArray[np.float32]]:
+    """Read the network's arrays by name from a graph that ``encode`` wrote for the same sizes.
+
+    A graph of the same sizes is written with the number of every tensor in its place: it says which constant is which.
+    """
+    names = {name: tuple(tensor.shape) for name, tensor in new_tensors(shape, key=Key.from_seed(0)).items()}
+    marks = encode({name: np.full(size, k) for k, (name, size) in enumerate(names.items())}, shape)
+    places, given = decode_model(marks).constants, decode_model(encoded).constants
+    if len(places) != len(given):
+        raise WeightsError("the graph is no synthesizer of these sizes; use the settings it was trained with")
+    found: dict[str, NDArray[np.float32]] = {}
+    for place, constant in zip(places, given, strict=True):
+        mark = place.array()
+        if mark.dtype != np.float16:
+            continue
+        name, values = list(names)[int(mark.flat[0])], constant.array().astype(np.float32)
+        if values.shape != mark.shape:
+            raise WeightsError(f"the graph's '{name}' has shape {list(values.shape)}, not {list(mark.shape)}")
+        found[name] = values[:, 0].T if name.endswith("time.weight") else values
+    return found
 
 
 def export(tensors: Mapping[str, Any], shape: SynthesizerShape) -> tuple[bytes, float]:
@@ -87,11 +121,10 @@ def export(tensors: Mapping[str, Any], shape: SynthesizerShape) -> tuple[bytes, 
     graph = encode({name: tensor.numpy() for name, tensor in network.items()}, shape)
     rng = np.random.default_rng(0)
     sizes = {"content": (1, 50, shape.content), "prosody": (1, 50, shape.prosody), "voice": (1, shape.voice)}
-    inputs = {name: rng.standard_normal(size, dtype=np.float32) for name, size in sizes.items()}
+    inputs = {name: rng.standard_normal(size, dtype=np.float32) for name, size in sizes.items() if size[-1]}
     inputs["voice"] /= np.linalg.norm(inputs["voice"])
     with torch.no_grad():
-        expected = band_levels(
-            network, *(torch.from_numpy(inputs[name]) for name in sizes), blocks=shape.blocks
-        ).numpy()
+        given = (torch.from_numpy(inputs[name]) if name in inputs else None for name in sizes)
+        expected = band_levels(network, *given, blocks=shape.blocks).numpy()
     levels = open_session(graph).run(None, inputs)[0]
     return graph, float(np.abs(levels - expected).max())

@@ -1,8 +1,9 @@
 """The features the synthesizer is trained on: audio, prosody, speaker vector, and content, of every utterance.
 
-Content is encoded four times: from the speech itself, and from three copies in other voices (played slower, faster, and
-with its resonances moved), so that the network cannot learn the speaker from the content. A copy that is played faster
-is over sooner; the grid puts its frames back to their time.
+Content is encoded five times: from the speech itself, from three copies in other voices (played slower, faster, and
+with its resonances moved), so that the network cannot learn the speaker from the content, and from a copy in other
+recording conditions, so that it cannot learn the session. A copy that is played faster is over sooner; the grid puts
+its frames back to their time.
 """
 
 from __future__ import annotations
@@ -22,15 +23,17 @@ from personare.core.files import write_bytes
 from personare.encoders.content import moonshine_content
 from personare.encoders.grid import RATE_HZ
 from personare.encoders.prosody import ProsodyTrack, track_prosody
+from personare.training.synthesizer.conditions import recorded_elsewhere
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-VERSION = 2  # raise it whenever the same speech would give other features
+VERSION = 3  # raise it whenever the same speech would give other features
 _SLOWER, _FASTER, _EITHER = (0.78, 0.93), (1.07, 1.28), (0.88, 1.14)
 _DARKER, _BRIGHTER = (0.75, 0.9), (1.1, 1.25)
+_COPIES = 4
 _LEVEL = 0.05  # root mean square that every utterance is brought to
 _SHORTEST_S, _LONGEST_S = 0.5, 40.0
 
@@ -97,7 +100,9 @@ def extract(audio: Audio, sources: FeatureSources, *, rng: np.random.Generator) 
         copy = sources.move_resonances(audio, _coefficient(rng), rng) if number == 3 else audio
         arrays[f"content{number}"] = moonshine_content(_played(copy.samples, speed)).astype(np.float16)
         speeds.append(speed)
-    return {**arrays, "speeds": np.array(speeds)}
+    elsewhere = recorded_elsewhere(_played(audio.samples, speeds[-1]), rng=rng)
+    arrays[f"content{_COPIES}"] = moonshine_content(elsewhere).astype(np.float16)
+    return {**arrays, "speeds": np.array([*speeds, speeds[-1]])}
 
 
 def _coefficient(rng: np.random.Generator) -> float:
@@ -125,7 +130,7 @@ def load(path: Path, speaker: str) -> SynthesizerFeatures:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             track = ProsodyTrack(arrays["f0"], arrays["voiced"], arrays["energy"])
-            contents = (arrays["content"], *(arrays[f"content{k}"] for k in (1, 2, 3)))
+            contents = (arrays["content"], *(arrays[f"content{k}"] for k in range(1, _COPIES + 1)))
             speeds = (1.0, *map(float, arrays["speeds"]))
             return SynthesizerFeatures(speaker, arrays["audio"], track, arrays["vector"], contents, speeds)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:

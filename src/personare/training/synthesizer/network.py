@@ -27,7 +27,7 @@ class SynthesizerShape:
 
     Parameters
     ----------
-    content, prosody, voice : numbers that come in per frame, per frame, and per utterance.
+    content, prosody, voice : numbers that come in per frame, per frame, and per utterance; ``prosody`` may be 0.
     bands : numbers that go out per frame.
     width, blocks, expansion : of the ConvNeXt blocks; ``reach`` frames to either side are seen by each.
     voice_width : of the layer between the speaker vector and the blocks.
@@ -45,8 +45,8 @@ class SynthesizerShape:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if value < 1:
-                raise ConfigError(f"the synthesizer's {name} must be at least 1, not {value}")
+            if value < (least := 0 if name == "prosody" else 1):
+                raise ConfigError(f"the synthesizer's {name} must be at least {least}, not {value}")
 
 
 def new_tensors(shape: SynthesizerShape, *, key: Key, start_log: float = -6.0) -> Tensors:
@@ -54,7 +54,7 @@ def new_tensors(shape: SynthesizerShape, *, key: Key, start_log: float = -6.0) -
     torch = torch_for("a new network")
     sizes: dict[str, tuple[int, ...]] = {
         "content.weight": (shape.content, shape.width),
-        "prosody.weight": (shape.prosody, shape.width),
+        **({"prosody.weight": (shape.prosody, shape.width)} if shape.prosody else {}),
         "voice.weight": (shape.voice, shape.voice_width),
         "head.weight": (shape.width, shape.bands),
     }
@@ -75,9 +75,11 @@ def new_tensors(shape: SynthesizerShape, *, key: Key, start_log: float = -6.0) -
 
 
 def band_levels(tensors: Tensors, content: Any, prosody: Any, voice: Any, *, blocks: int) -> Any:
-    """Give the level of every band, in natural logarithms: [batch, frames, bands]."""
+    """Give the level of every band, in natural logarithms: [batch, frames, bands]; ``prosody`` None: no such input."""
     functional = torch_for("the synthesizer's network").nn.functional
-    x = _linear(tensors, "content", content) + _linear(tensors, "prosody", prosody)
+    x = _linear(tensors, "content", content)
+    if prosody is not None:
+        x = x + _linear(tensors, "prosody", prosody)
     speaker = functional.silu(_linear(tensors, "voice", voice * VOICE_SCALE))
     for block in range(blocks):
         name = f"block{block}"

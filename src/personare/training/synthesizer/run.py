@@ -14,17 +14,20 @@ from pathlib import Path
 from personare.core.audio import read_mono
 from personare.core.errors import TrainingError
 from personare.core.seeding import Key, rng_for
+from personare.core.sessions import open_session
 from personare.core.weights import file_sha256
 from personare.training import checkpoints, loop, parallel
 from personare.training.synthesizer import features
+from personare.training.synthesizer.export import read_tensors
 from personare.training.synthesizer.features import FeatureSources, SynthesizerFeatures
 from personare.training.synthesizer.settings import SynthesizerSettings
 from personare.training.synthesizer.task import SynthesizerTask, new_task
 from personare.training.torch_extra import torch_for
 
-VERSION = 1  # raise it whenever the same settings and speech would end in other weights
+VERSION = 2  # raise it whenever the same settings and speech would end in other weights
 _VALIDATED_EACH, _VALIDATED_S = 3, 6.0
 _MIN_SPEAKERS = 4
+GRAPH = "voice.onnx"
 
 
 @dataclass(frozen=True)
@@ -74,20 +77,23 @@ def features_path(folder: Path, audio: Path, *, start_s: float = 0.0, end_s: flo
 class SynthesizerTrainingRun:
     """A training that is ready to begin: who is trained on, and who is held out.
 
-    ``start`` is the folder of an earlier training whose best network is the beginning; None begins with a new one.
+    ``start`` is the folder of an earlier training whose best network is the beginning, or of a voice without its
+    checkpoints; None begins with a new one. ``prosody`` is the graph of a prosody network (see the settings).
     """
 
     settings: SynthesizerSettings
     utterances: tuple[SynthesizerUtterance, ...]
     held_out: tuple[SynthesizerUtterance, ...]
     start: Path | None = None
+    prosody: Path | None = None
 
     @property
     def fingerprint(self) -> str:
-        """Name everything the weights depend on: this code, the settings, the speech, the network begun with."""
+        """Name everything the weights depend on: this code, the settings, the speech, the networks begun with."""
         names = [item.features.name for item in (*self.utterances, *self.held_out)]
         plain = json.dumps(dataclasses.asdict(self.settings), sort_keys=True)
-        return hashlib.sha256(f"{VERSION} {plain} {names} {self.start_sha256}".encode()).hexdigest()
+        prosody = None if self.prosody is None else file_sha256(self.prosody)
+        return hashlib.sha256(f"{VERSION} {plain} {names} {self.start_sha256} {prosody}".encode()).hexdigest()
 
     @property
     def start_sha256(self) -> str | None:
@@ -97,10 +103,16 @@ class SynthesizerTrainingRun:
     def task(self, rank: int = 0) -> SynthesizerTask:
         """Read the features and make a new network, or take the earlier one."""
         held_out = _few_of_each([item.load() for item in self.held_out])
-        task = new_task(self.settings, [item.load() for item in self.utterances], held_out, rank=rank)
+        session = None if self.prosody is None else open_session(self.prosody)
+        utterances = [item.load() for item in self.utterances]
+        task = new_task(self.settings, utterances, held_out, rank=rank, prosody=session)
         if self.start is not None:
-            earlier = checkpoints.load(best_of(self.start), fingerprint=None)
-            checkpoints.fill(task.tensors, earlier.tensors, where=str(self.start))
+            begin = best_of(self.start)
+            if begin.name == checkpoints.BEST:
+                earlier = checkpoints.load(begin, fingerprint=None).tensors
+            else:  # a voice without its training: the discriminator begins anew
+                earlier = {**task.tensors, **read_tensors(begin.read_bytes(), self.settings.shape)}
+            checkpoints.fill(task.tensors, earlier, where=str(self.start))
         return task
 
     def train(self, task: SynthesizerTask, folder: Path, *, resume: bool = False) -> Iterator[loop.TrainingStep]:
@@ -111,11 +123,11 @@ class SynthesizerTrainingRun:
 
 
 def best_of(folder: Path) -> Path:
-    """Where an earlier training keeps its best network."""
-    best = folder / checkpoints.BEST
-    if not best.is_file():
-        raise TrainingError(f"{folder}: no training to start from ({checkpoints.BEST} is missing); name its folder")
-    return best
+    """Where an earlier training keeps its best network; of a voice that came without it, the graph."""
+    for place in (folder / checkpoints.BEST, folder / GRAPH):
+        if place.is_file():
+            return place
+    raise TrainingError(f"{folder}: no training to start from ({checkpoints.BEST} is missing); name its folder")
 
 
 def _train_worker(rank: int, *, run: SynthesizerTrainingRun, folder: Path) -> None:
@@ -123,7 +135,11 @@ def _train_worker(rank: int, *, run: SynthesizerTrainingRun, folder: Path) -> No
 
 
 def hold_out(
-    items: Sequence[SynthesizerUtterance], settings: SynthesizerSettings, *, start: Path | None = None
+    items: Sequence[SynthesizerUtterance],
+    settings: SynthesizerSettings,
+    *,
+    start: Path | None = None,
+    prosody: Path | None = None,
 ) -> SynthesizerTrainingRun:
     """Divide the speakers into those to train on and those to validate on, drawn by the seed."""
     torch_for("training the synthesizer")
@@ -139,6 +155,7 @@ def hold_out(
         tuple(item for item in ordered if item.speaker not in held_out),
         tuple(item for item in ordered if item.speaker in held_out),
         start,
+        prosody,
     )
 
 

@@ -25,6 +25,8 @@ class SynthesizerSettings:
     adversarial_weight, matching_weight : of the loss against the discriminator, and of feature matching.
     voice_noise : standard deviation of the noise added to speaker vectors (of length 1).
     true_content : share of crops whose content comes from the speech itself, not from a copy in another voice.
+    predicted_energy : share of crops whose energy and voicing a prosody network predicts, where one is given; with
+        them the synthesizer learns to speak from what it will get.
     held_out : speakers to validate on.
     """
 
@@ -59,14 +61,16 @@ class SynthesizerSettings:
     matching_weight: float = 0.05
     voice_noise: float = 0.01
     true_content: float = 0.25
+    predicted_energy: float = 0.5
     held_out: int = 8
 
     def __post_init__(self) -> None:
         for name in ("batch", "frames", "processes", "discriminator_crops", "discriminator_frames", "held_out"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.discriminator_from <= 1 or not 0 <= self.true_content <= 1:
-            raise ConfigError("discriminator_from and true_content are shares, 0 to 1")
+        for name in ("discriminator_from", "true_content", "predicted_energy"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} is a share, 0 to 1, not {getattr(self, name)}")
         if self.discriminator_crops > self.batch or self.discriminator_frames > self.frames:
             raise ConfigError(
                 "the discriminator sees no more than a batch holds; lower discriminator_crops or discriminator_frames"

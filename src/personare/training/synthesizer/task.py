@@ -8,13 +8,14 @@ result is compared with the content of the original.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from personare.core import bands
 from personare.core.seeding import Key, rng_for
+from personare.core.sessions import Session
 from personare.encoders.content import moonshine_content
 from personare.encoders.grid import (
     CONTENT_CENTRE,
@@ -25,7 +26,7 @@ from personare.encoders.grid import (
     frame_count,
     on_frames,
 )
-from personare.encoders.prosody import ProsodyTrack, features
+from personare.encoders.prosody import ProsodyTrack, features, read_prediction
 from personare.training.synthesizer import filtering, network, spectral_losses
 from personare.training.synthesizer.features import SynthesizerFeatures
 from personare.training.synthesizer.settings import SynthesizerSettings
@@ -45,7 +46,10 @@ _RAMP = 0.05  # share of the steps over which the adversarial loss gains its wei
 
 @dataclass(frozen=True, eq=False)
 class SynthesizerTask:
-    """The synthesizer as the training loop sees it; ``rank`` numbers the processes that train together."""
+    """The synthesizer as the training loop sees it; ``rank`` numbers the processes that train together.
+
+    ``prosody`` is an opened prosody network that predicts energy and voicing for a share of the crops, or None.
+    """
 
     settings: SynthesizerSettings
     utterances: Sequence[SynthesizerFeatures]
@@ -53,6 +57,7 @@ class SynthesizerTask:
     tensors: dict[str, Any]
     key: Key
     rank: int = 0
+    prosody: Session | None = None
 
     def batch(self, step: int) -> dict[str, Any]:
         """Draw crops of speech, longer utterances more often."""
@@ -75,10 +80,13 @@ class SynthesizerTask:
         part = slice(first, first + frames)
         samples = utterance.samples[first * STEP : (first + frames) * STEP]
         f0_hz = utterance.track.f0_hz[first * PAIR : (first + frames) * PAIR]
+        vector, track = self._vector(utterance, rng), utterance.track
+        if self.prosody is not None and rng.random() < self.settings.predicted_energy:
+            track = _predicted(self.prosody, track, content, vector)
         return {
             "content": _padded(content[part], frames),
-            "prosody": _padded(features(utterance.track, count)[part], frames, edge=True),
-            "voice": self._vector(utterance, rng),
+            "prosody": _padded(features(track, count)[part], frames, edge=True),
+            "voice": vector,
             "f0": _padded(f0_hz[:, None], frames * PAIR, edge=True)[:, 0],
             "natural": _padded(samples[:, None], frames * STEP)[:, 0],
         }
@@ -141,6 +149,12 @@ class SynthesizerTask:
         return bands.synthesize(harmonic, noise, logs.numpy().reshape(-1, bands.BANDS))[: len(utterance.audio)]
 
 
+def _predicted(prosody: Session, track: ProsodyTrack, content: Floats, vector: Floats) -> ProsodyTrack:
+    """Give a track predicted energy and voicing; F0 stays, since the sound to come near to has it."""
+    made = read_prediction(prosody.run(None, {"content": content[None], "voice": vector[None]})[0][0])
+    return replace(track, voiced=made.voiced, energy_db=made.energy_db)
+
+
 def _padded(values: Floats, length: int, *, edge: bool = False) -> Floats:
     """Pad a short crop with silence, or with its last row."""
     missing = length - len(values)
@@ -161,6 +175,7 @@ def new_task(
     held_out: Sequence[SynthesizerFeatures],
     *,
     rank: int = 0,
+    prosody: Session | None = None,
 ) -> SynthesizerTask:
     """Make a task with a new network and a new discriminator."""
     key = Key.from_seed(f"synthesizer {settings.seed}")
@@ -168,4 +183,4 @@ def new_task(
         **network.new_tensors(settings.shape, key=key),
         **spectral_losses.discriminator_tensors(key=key),
     }
-    return SynthesizerTask(settings, utterances, held_out, tensors, key, rank)
+    return SynthesizerTask(settings, utterances, held_out, tensors, key, rank, prosody)

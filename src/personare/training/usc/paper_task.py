@@ -163,6 +163,7 @@ class PaperTask:
         if settings.stage == 2:
             for part in (self.network.encoder, self.network.quantizer, self.network.distil, self.classifier):
                 part.requires_grad_(False)
+        self.aside = set(crops.aside)
         self.parts: dict[str, float] = {}
         self.measured: dict[str, Any] = {}
 

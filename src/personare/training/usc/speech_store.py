@@ -92,9 +92,16 @@ def pack(items: Sequence[PreparedUtterance], folder: Path) -> None:
         StoredUtterance(item.name, item.speaker, item.corpus, first, count, item.text)
         for item, first, count in zip(items, firsts, counts, strict=False)
     ]
+    write_text(
+        folder / INDEX,
+        json.dumps({"digest": digest_of(items), "utterances": [dataclasses.asdict(row) for row in rows]}),
+    )
+
+
+def digest_of(items: Sequence[PreparedUtterance]) -> str:
+    """Name packed speech by its measurements and texts, in their order."""
     known = json.dumps([(item.path.name, item.text) for item in items])
-    digest = hashlib.sha256(known.encode()).hexdigest()
-    write_text(folder / INDEX, json.dumps({"digest": digest, "utterances": [dataclasses.asdict(row) for row in rows]}))
+    return hashlib.sha256(known.encode()).hexdigest()
 
 
 def open_store(folder: Path) -> SpeechStore:

@@ -66,6 +66,7 @@ class WaveCrops:
     frames: int
     labelled: float
     digest: str
+    aside: frozenset[str] = frozenset()
 
     @cached_property
     def speaker_count(self) -> int:
@@ -140,4 +141,4 @@ def wave_crops(
 
     learnt = [opened(u) for u in store.utterances if u.speaker not in aside]
     kept = [opened(u) for u in store.utterances if u.speaker in aside]
-    return WaveCrops(learnt, kept, size, frames, labelled, store.digest)
+    return WaveCrops(learnt, kept, size, frames, labelled, store.digest, frozenset(aside))

@@ -1,10 +1,11 @@
-"""The neural x-vector anonymizer: the same words and F0 contour, spoken by a pseudo-speaker (B1 and its family).
+"""The neural x-vector anonymizer: the same words, spoken by a pseudo-speaker (B1 and its family).
 
 1. content, F0 and a speaker vector are taken from the speech;
 2. the vector is replaced by that of a pseudo-speaker;
 3. a network and a source-filter model synthesize it with the new vector. [tomashenko2022voiceprivacy, sec. 3.1]
 Deviations: content comes from the encoder of an end-to-end recognizer (as in M1) instead of a TDNN-F; one network with
-a pulse and noise source in the STFT domain stands for the acoustic and NSF models; vectors are GE2E (256 numbers).
+a pulse and noise source in the STFT domain stands for the acoustic and NSF models; vectors are GE2E (256 numbers). F0
+contour, voicing and energy may be predicted from content and pseudo-speaker instead of kept (see prosody_choice.py).
 """
 
 from __future__ import annotations
@@ -17,7 +18,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.xvector.synthesis import CROSSFADE, crossfade, match_level, synthesize
+from personare.anonymizers.neural.xvector.prosody_choice import (
+    EnergyChoice,
+    F0Choice,
+    ProsodyChoice,
+    chosen_prosody,
+    retime_rows,
+    retime_track,
+    retimed_places,
+    sample_places,
+)
+from personare.anonymizers.neural.xvector.synthesis import (
+    CROSSFADE,
+    LOUDNESS_LUFS,
+    crossfade,
+    fixed_level,
+    match_level,
+    silent_stretches,
+    synthesize,
+)
 from personare.anonymizers.neural.xvector.weights import SHIPPED, SpeakerBank, open_weights
 from personare.anonymizers.signal.frames import limit_peaks
 from personare.anonymizers.signal.phrases import phrases, refuse_nan, sample_at
@@ -30,8 +49,8 @@ from personare.core.weights import require
 from personare.encoders import swift
 from personare.encoders.content import content_encoder
 from personare.encoders.ge2e import Ge2e
-from personare.encoders.grid import RATE_HZ
-from personare.encoders.prosody import f0_statistics, track_prosody, transform_f0
+from personare.encoders.grid import RATE_HZ, frame_count, on_frames
+from personare.encoders.prosody import F0Statistics, ProsodyTrack, f0_statistics, track_prosody
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.assignment import OwnComponents, SynthesisVectors, for_synthesis
 from personare.pseudospeakers.files import load as load_generator
@@ -44,6 +63,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 _EMBEDDED_S = 60.0  # how much of a long recording is embedded for the speaker's own vector
+_SILENT_S = {"keep": 0.02, "predicted": 0.2}  # silence stays silent from this length on, by the choice of energy
 
 
 @dataclass(frozen=True)
@@ -59,6 +79,13 @@ class XVector(Fingerprinted):
     own : which components keep the speaker's own vector: ``neither``, ``source`` (M1c3), ``envelope`` (M1c4) or
         ``both``.
     pitch : ``move`` the median and range of F0 to the pseudo-speaker's, or ``keep`` them.
+    f0 : the shape of the F0 contour is the source's (``keep``), a ``blend`` of it and the predicted one, ``predicted``
+        from content and pseudo-speaker, or ``flat``; with the last two, voicing is predicted too.
+    blend : share of the predicted contour in a blend.
+    energy : the source's (``keep``), or ``predicted`` from content and pseudo-speaker: then the sound has one loudness,
+        whatever the recording's was.
+    retime : how much slower or faster every stretch of about a syllable may become, by keyed chance (0.2: by a fifth);
+        0 keeps the timing.
     content : the content encoder the network was trained with: ``moonshine`` (M1).
     mask : remove speaker information from the content by a head trained against a speaker classifier (M1c1).
     pool : the .npz of speaker vectors to generate from; without one, the shipped pseudo-speakers.
@@ -66,7 +93,7 @@ class XVector(Fingerprinted):
     """
 
     paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     MODELS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL)
 
     generator: str = field(default="o1", compare=False)
@@ -74,6 +101,10 @@ class XVector(Fingerprinted):
     gender: Literal["same", "cross", "any"] = "same"
     own: OwnComponents = "neither"
     pitch: Literal["move", "keep"] = "move"
+    f0: F0Choice = "keep"
+    blend: float = 0.5
+    energy: EnergyChoice = "keep"
+    retime: float = 0.0
     content: str = "moonshine"
     mask: bool = False
     pool: Path | None = None
@@ -83,6 +114,7 @@ class XVector(Fingerprinted):
 
     def __post_init__(self) -> None:
         content_encoder(self.content)
+        _ = self._choice
         if self.weights is not None and str(self.weights) == SHIPPED:
             object.__setattr__(self, "weights", None)
         built: PseudoSpeakerGenerator[Any] | Path
@@ -95,6 +127,11 @@ class XVector(Fingerprinted):
         else:
             built = pseudospeaker(self.generator, **{**self.parameters, "gender": self.gender})
         object.__setattr__(self, "pseudospeakers", built)
+
+    @property
+    def loudness_lufs(self) -> float | None:
+        """The loudness of every recording it gives; None where each keeps its own."""
+        return None if self.energy == "keep" else LOUDNESS_LUFS
 
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Anonymize one channel."""
@@ -118,18 +155,50 @@ class XVector(Fingerprinted):
 
     def _synthesize(self, sound: Audio, vectors: SynthesisVectors, rng: np.random.Generator) -> Floats:
         """Synthesize phrase by phrase, one fading into the next."""
-        model, encode = open_weights(self.weights or SHIPPED), content_encoder(self.content)
-        tracks = [(first, last, track_prosody(sound.samples[first:last])) for first, last in _overlapping(sound)]
-        source = f0_statistics(np.concatenate([track.f0_hz[track.voiced] for _, _, track in tracks]))
-        target = self._bank.f0_of(vectors.source)
+        spans, choice = _overlapping(sound), self._choice
+        tracks: list[ProsodyTrack | None] = [None] * len(spans)
+        source, target = None, self._bank.f0_of(vectors.source)
+        if choice.needs_track or self.pitch == "keep":
+            measured = [track_prosody(sound.samples[first:last]) for first, last in spans]
+            source = f0_statistics(np.concatenate([track.f0_hz[track.voiced] for track in measured]))
+            tracks = [*measured] if choice.needs_track else tracks
+        if self.pitch == "keep":
+            target = source or target
 
         def pieces() -> Iterator[tuple[int, Floats]]:
-            for first, last, track in tracks:
-                moved = transform_f0(track, source, target) if source is not None and self.pitch == "move" else track
-                content, length = encode(sound.samples[first:last]), last - first
-                yield first, synthesize(model, content, moved, vectors.envelope, length=length, rng=rng, mask=self.mask)
+            for (first, last), track in zip(spans, tracks, strict=True):
+                part = sound.samples[first:last]
+                yield first, self._speak(part, track, vectors.envelope, source=source, target=target, rng=rng)
 
-        return match_level(sound.samples, crossfade(pieces(), len(sound.samples)))
+        joined = crossfade(pieces(), len(sound.samples))
+        return match_level(sound.samples, joined) if self.energy == "keep" else fixed_level(joined)
+
+    def _speak(
+        self,
+        samples: Floats,
+        track: ProsodyTrack | None,
+        vector: Floats,
+        *,
+        source: F0Statistics | None,
+        target: F0Statistics,
+        rng: np.random.Generator,
+    ) -> Floats:
+        """Synthesize one phrase; where it is silent, it stays silent."""
+        model, choice = open_weights(self.weights or SHIPPED), self._choice
+        content = on_frames(content_encoder(self.content)(samples), frame_count(len(samples)))
+        silent = silent_stretches(samples, least_s=_SILENT_S[self.energy])
+        if choice.retime:
+            places = retimed_places(len(content), reach=choice.retime, rng=rng)
+            content, silent = retime_rows(content, places), silent[sample_places(places, len(silent))]
+            track = None if track is None else retime_track(track, places)
+        predicted = model.predict_prosody(content, vector) if choice.needs_prediction else None
+        prosody = chosen_prosody(choice, track, predicted, source=source, target=target)
+        sound = synthesize(model, content, prosody, vector, length=len(samples), rng=rng, mask=self.mask)
+        return np.where(silent, np.float32(0), sound)
+
+    @property
+    def _choice(self) -> ProsodyChoice:
+        return ProsodyChoice(self.f0, self.blend, self.energy, self.retime)
 
     @property
     def _bank(self) -> SpeakerBank:

@@ -1,4 +1,4 @@
-"""Synthesis: content, prosody and a speaker vector made into sound, at the level of the original."""
+"""Synthesis: content, prosody and a speaker vector made into sound, at the level of the original or at a fixed one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core import bands
-from personare.encoders.grid import PAIR, RATE_HZ, frame_count, on_frames
+from personare.core.loudness import integrated_lufs
+from personare.encoders.grid import PAIR, RATE_HZ
 from personare.encoders.prosody import ProsodyTrack, features
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ CROSSFADE = 320  # samples by which a phrase reaches into its neighbours
 _LEVEL_S = 2.0  # the level of the original is followed under windows of this length
 _PAUSE_DB, _SILENCE_DB, _ATTENUATION_DB = -30.0, -45.0, 12.0  # noise in pauses is attenuated: it carries no words
 _MAX_GAIN = 30.0
+LOUDNESS_LUFS = -23.0  # of sound whose level has nothing to do with the original's: broadcasting's (EBU R 128)
 
 
 def synthesize(
@@ -34,10 +36,12 @@ def synthesize(
     rng: np.random.Generator,
     mask: bool = False,
 ) -> Floats:
-    """Make ``length`` samples at 16 kHz; with ``mask``, from content with less of the speaker in it."""
-    count = frame_count(length)
-    framed = on_frames(content, count)
-    logs = model.log_bands(model.masked(framed) if mask else framed, features(track, count), vector)
+    """Make ``length`` samples at 16 kHz from content on the network's frames [frames, 288].
+
+    With ``mask``, from content with less of the speaker in it.
+    """
+    count = len(content)
+    logs = model.log_bands(model.masked(content) if mask else content, features(track, count), vector)
     logs = logs.reshape(-1, bands.BANDS)
     logs[:, bands.HARMONIC_BANDS :] -= _pause_attenuation(track.energy_db[: len(logs)])[:, None]
     harmonic = bands.pulses(track.f0_hz[: count * PAIR], phase=float(rng.random()))
@@ -66,13 +70,19 @@ def crossfade(pieces: Iterable[tuple[int, Floats]], length: int) -> Floats:
 
 
 def match_level(original: Floats, synthesized: Floats) -> Floats:
-    """Follow the level of the original under windows of 2 s; where it is silent, be silent."""
+    """Follow the level of the original under windows of 2 s."""
     gains = np.minimum(_levels(original) / np.maximum(_levels(synthesized), 1e-9), _MAX_GAIN)
     step = round(_LEVEL_S * RATE_HZ / 4)
     centres = np.arange(len(gains)) * step
-    levelled = synthesized * np.interp(np.arange(len(synthesized)), centres, gains).astype(np.float32)
-    levelled[_silent(original)] = 0
-    return levelled
+    return synthesized * np.interp(np.arange(len(synthesized)), centres, gains).astype(np.float32)
+
+
+def fixed_level(synthesized: Floats) -> Floats:
+    """Give the sound one loudness, whatever the original's was."""
+    lufs = integrated_lufs(synthesized.astype(np.float64), RATE_HZ)
+    if not np.isfinite(lufs):
+        return synthesized
+    return synthesized * np.float32(10 ** ((LOUDNESS_LUFS - lufs) / 20))
 
 
 def _levels(sound: Floats) -> NDArray[np.float64]:
@@ -84,9 +94,9 @@ def _levels(sound: Floats) -> NDArray[np.float64]:
     return levels
 
 
-def _silent(sound: Floats) -> NDArray[np.bool_]:
-    """Stretches of at least 20 ms without any sound at all."""
-    least = RATE_HZ // 50
+def silent_stretches(sound: Floats, *, least_s: float) -> NDArray[np.bool_]:
+    """Stretches of at least so long without any sound at all."""
+    least = round(least_s * RATE_HZ)
     still = (sound == 0).astype(np.int8)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], still, [0]])))
     silent = np.zeros(len(sound), bool)

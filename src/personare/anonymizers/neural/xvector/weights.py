@@ -2,8 +2,9 @@
 
 A folder holds ``voice.onnx`` (content, prosody, speaker vector -> bands), ``mask.onnx`` (content -> content with less
 of the speaker in it), ``voice.json`` (the card: data, licence, hashes, what was measured) and ``voices.npz`` (vectors
-of pseudo-speakers with their genders, and regressions from a vector to its F0 and gender). Files that do not fit the
-card are refused.
+of pseudo-speakers with their genders, and regressions from a vector to its F0 and gender); and, unless it was trained
+before there was one, ``prosody.onnx`` (content, speaker vector -> F0 contour, voicing, energy). Files that do not fit
+the card are refused.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from personare.core.errors import WeightsError
 from personare.core.files import file_digest
 from personare.core.sessions import open_session
-from personare.encoders.prosody import F0Statistics
+from personare.encoders.prosody import F0Statistics, PredictedProsody, read_prediction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 NETWORK, MASK, CARD, VOICES = "voice.onnx", "mask.onnx", "voice.json", "voices.npz"
+PROSODY_NETWORK = "prosody.onnx"
 SHIPPED = "shipped"
 
 
@@ -59,12 +61,14 @@ class SpeakerBank:
 
 @dataclass(frozen=True, eq=False)
 class SynthesizerModel:
-    """An opened synthesizer: its network, its mask, its pseudo-speakers, its card."""
+    """An opened synthesizer: its network, its mask, its pseudo-speakers, its card; its prosody network, if any."""
 
     network: Any
     mask: Any
     bank: SpeakerBank
     card: dict[str, Any]
+    prosody: Any = None
+    where: str = SHIPPED
 
     def masked(self, content: Floats) -> Floats:
         """Remove speaker information from content [frames, 288], as far as the mask has learnt to."""
@@ -76,6 +80,16 @@ class SynthesizerModel:
         inputs = {"content": content[None], "prosody": prosody[None], "voice": vector[None].astype(np.float32)}
         logs: Floats = self.network.run(None, inputs)[0][0]
         return logs
+
+    def predict_prosody(self, content: Floats, vector: Floats) -> PredictedProsody:
+        """Predict F0 contour, voicing and energy from content [frames, 288] and a speaker vector."""
+        if self.prosody is None:
+            raise WeightsError(
+                f"{self.where}: has no {PROSODY_NETWORK} to predict F0 or energy with; add one with "
+                "personare train prosody, or use f0=keep and energy=keep"
+            )
+        inputs = {"content": content[None], "voice": vector[None].astype(np.float32)}
+        return read_prediction(self.prosody.run(None, inputs)[0][0])
 
 
 def shipped_folder() -> Path:
@@ -91,8 +105,9 @@ def open_weights(where: Path | str = SHIPPED) -> SynthesizerModel:
 
 def _digests(folder: Path, where: str) -> tuple[tuple[str, str], ...]:
     """Hash the card and the files beside it; a file that is missing is one line."""
+    names = (CARD, NETWORK, MASK, VOICES, *([PROSODY_NETWORK] if (folder / PROSODY_NETWORK).exists() else []))
     try:
-        return tuple((name, file_digest(folder / name)) for name in (CARD, NETWORK, MASK, VOICES))
+        return tuple((name, file_digest(folder / name)) for name in names)
     except FileNotFoundError as error:
         missing = Path(str(error.filename)).name
         raise WeightsError(f"{where}: has no {missing}; train a voice into this folder, or name another") from None
@@ -104,11 +119,12 @@ def _digests(folder: Path, where: str) -> tuple[tuple[str, str], ...]:
 def _opened(folder: Path, where: str, digests: tuple[tuple[str, str], ...]) -> SynthesizerModel:
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        if dict(digests[1:]) != {name: card["sha256"][name] for name, _ in digests[1:]}:
+        if dict(digests[1:]) != card["sha256"]:
             raise WeightsError(f"{where}: the files do not fit their card; train the voice again or restore them")
-        network, mask, bank = ((folder / name).read_bytes() for name, _ in digests[1:])
-        sessions = (open_session(network, where=where), open_session(mask, where=where))
-        return SynthesizerModel(*sessions, read_bank(bank), card)
+        content = {name: (folder / name).read_bytes() for name, _ in digests[1:]}
+        sessions = {name: open_session(graph, where=where) for name, graph in content.items() if name != VOICES}
+        bank, prosody = read_bank(content[VOICES]), sessions.get(PROSODY_NETWORK)
+        return SynthesizerModel(sessions[NETWORK], sessions[MASK], bank, card, prosody, where)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{where}: not a trained voice ({type(error).__name__}: {error})") from None
 

@@ -1,0 +1,71 @@
+"""How fast the listeners are on one core: seconds of sound per second of processor time.
+
+    python benchmarks/listeners.py [CORPUS [utterances]]
+
+Each listener observes the same utterances of the LibriSpeech part, beside their McAdams copies where it compares. The
+first utterance is observed once before the clock starts, so that loading does not count.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy wakes up
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from personare.anonymizers import anonymizer
+from personare.core.audio import read_mono
+from personare.core.errors import PersonareError
+from personare.core.observations import Stimulus
+from personare.core.tables import Corpus
+from personare.listeners import LISTENERS, listener, listener_class
+from personare.listeners.paralinguistics import Paralinguistics
+
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+Work = Callable[[Sequence[Stimulus]], object]
+
+
+def works() -> dict[str, Callable[[], Work]]:
+    """Name every listener that needs no file of one's own, with how it is made."""
+    plain = [name for name in LISTENERS.names() if listener_class(name).argument is None and name != "ctc"]
+    made: dict[str, Callable[[], Work]] = {name: lambda name=name: listener(name).observe for name in plain}  # type: ignore[misc]
+    made["pitch, Harvest"] = lambda: listener("pitch", method="harvest").observe
+    made["paralinguistics"] = lambda: lambda batch: Paralinguistics()([stimulus.audio for stimulus in batch])
+    return made
+
+
+def main(corpus: Path, most: int) -> None:
+    """Time every listener."""
+    frame = Corpus.load(corpus / "manifest.tsv").frame
+    if "corpus" in frame.columns:
+        frame = frame.filter(pl.col("corpus") == "librispeech-mini")
+    sounds = [read_mono(Path(path)) for path in frame.sort("utterance").gather_every(7).head(most)["audio"]]
+    hide = anonymizer("mcadams")
+    batch = [Stimulus(hide(sound, rng=np.random.default_rng(1)), sound) for sound in sounds]
+    sound_s = sum(sound.duration_s for sound in sounds)
+    print(f"{len(batch)} utterances, {sound_s:.0f} s; times real time on one core")
+    for name, make in works().items():
+        try:
+            observe = make()
+            observe(batch[:1])
+            start = time.process_time()
+            observe(batch)
+            print(f"{name:18s} {sound_s / (time.process_time() - start):6.0f}", flush=True)
+        except PersonareError as error:
+            print(f"{name:18s} skipped: {error}")
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1]) if sys.argv[1:] else BESIDE
+    if place.is_dir():
+        main(place, int(sys.argv[2]) if sys.argv[2:] else 12)
+    else:
+        print(f"skipped: no real speech at {place}; name a corpus")

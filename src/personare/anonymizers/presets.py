@@ -1,0 +1,76 @@
+"""Presets: three strengths in one table, so that nobody must know a method's name to hide a voice well.
+
+The figures are those of docs/reference/anonymizers (benchmarks/methods.py prints them): on held-out speakers, what an
+attacker who knows the method errs (50 % is guessing), and how many words a recognizer gets wrong. The table is the one
+place to change when a stronger method joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from personare.anonymizers import ANONYMIZERS
+from personare.core.errors import UnknownNameError, did_you_mean
+from personare.core.weights import missing
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A strength: which method with which parameters, and what it means in plain words.
+
+    Parameters
+    ----------
+    attacker_errs : EER in percent of an attacker who anonymizes what they know in the same way; 50 is guessing.
+    words_wrong : word error rate in percent; the originals' own is 35.
+    """
+
+    name: str
+    method: str
+    meaning: str
+    attacker_errs: float
+    words_wrong: float
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models it needs, out of ``personare models list``."""
+        return tuple(getattr(ANONYMIZERS.load(self.method), "MODELS", ()))
+
+    @property
+    def missing(self) -> list[str]:
+        """Those of its models that are not fetched."""
+        return missing(*self.models)
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset("fast", "mcadams", "quick, also live; does not hold against who knows the method", 12.6, 55.6),
+        Preset("balanced", "xvector", "another voice says the same words; the usual choice", 30.8, 43.7),
+        Preset("strong", "usc", "only words and intonation are kept, in 14 bits every 40 ms; costs words", 37.3, 51.3),
+    )
+}
+UNPROTECTED = {"attacker_errs": 2.3, "words_wrong": 35.0}  # of the same people, before
+USUAL = ("balanced", "fast")  # the first whose models are there is taken where nobody says a method
+
+
+def preset(name: str) -> Preset:
+    """Give a preset by name."""
+    if name not in PRESETS:
+        raise UnknownNameError(f"no strength '{name}'; {did_you_mean(name, PRESETS)}")
+    return PRESETS[name]
+
+
+def usual() -> tuple[Preset, str]:
+    """Give the best usual preset whose models are there, and the line that says how to get a better one ("": none)."""
+    best = PRESETS[USUAL[0]]
+    chosen = next((PRESETS[name] for name in USUAL if not PRESETS[name].missing), PRESETS[USUAL[-1]])
+    if chosen is best:
+        return chosen, ""
+    need = " ".join(best.missing)
+    return chosen, (
+        f"using '{chosen.name}' ({chosen.method}), which hides little from who knows it; for '{best.name}' "
+        f"({best.method}) run: personare models fetch {need}"
+    )

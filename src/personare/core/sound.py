@@ -1,0 +1,77 @@
+"""One channel of sound: its samples and rate, how it is resampled, and how samples are rounded, once and for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from personare.core.errors import AudioError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+RATE_RANGE_HZ = (1_000, 768_000)
+
+
+@dataclass(frozen=True, eq=False)
+class Audio:
+    """One channel of sound.
+
+    Parameters
+    ----------
+    samples : float32 [frames], finite; full scale is 1.0.
+    rate_hz : samples per second.
+    """
+
+    samples: NDArray[np.float32]
+    rate_hz: int
+
+    def __post_init__(self) -> None:
+        if self.samples.ndim != 1 or self.samples.dtype != np.float32:
+            raise AudioError(f"samples must be float32 [frames], not {self.samples.dtype} {list(self.samples.shape)}")
+        if not RATE_RANGE_HZ[0] <= self.rate_hz <= RATE_RANGE_HZ[1]:
+            raise AudioError(f"sample rate {self.rate_hz} Hz is outside {RATE_RANGE_HZ[0]}..{RATE_RANGE_HZ[1]} Hz")
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return len(self.samples) / self.rate_hz
+
+
+@dataclass(frozen=True)
+class AudioFacts:
+    """What a file's header says, without reading its samples."""
+
+    rate_hz: int
+    channels: int
+    frames: int
+    encoding: str
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return self.frames / self.rate_hz
+
+
+def resample(audio: Audio, rate_hz: int) -> Audio:
+    """Change the sample rate (soxr, very high quality); the same rate returns the same Audio."""
+    if rate_hz == audio.rate_hz:
+        return audio
+    import soxr
+
+    samples = soxr.resample(audio.samples, audio.rate_hz, rate_hz, quality="VHQ")
+    return Audio(np.ascontiguousarray(samples, dtype=np.float32), rate_hz)
+
+
+def quantize(samples: NDArray[np.float32], *, bits: Literal[16, 24]) -> NDArray[np.int16] | NDArray[np.int32]:
+    """Round to the nearest integer step, halves to even; 1.0 becomes the largest code.
+
+    >>> quantize(np.float32([0.0, 0.5, -1.0, 1.0]), bits=16).tolist()
+    [0, 16384, -32768, 32767]
+    """
+    scale = 1 << (bits - 1)
+    codes = np.clip(np.rint(samples.astype(np.float64) * scale), -scale, scale - 1)
+    # libsndfile takes 24-bit samples left-aligned in 32
+    return codes.astype(np.int16) if bits == 16 else (codes.astype(np.int32) << 8)

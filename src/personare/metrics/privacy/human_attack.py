@@ -1,0 +1,86 @@
+"""People as attackers: how well listeners recognise a speaker, in A/B/X triplets and by rating similarity.
+
+P(A) = #{X was said to be A} / #{answers}, A the speaker of X, B another one        [turavecino2025usc, sec. 3.3]
+EER of the similarity that listeners rated, targets against nontargets        [tomashenko2022voiceprivacy, sec. 4.3]
+
+Intervals leave out one evaluator after the other: answers of one evaluator resemble each other.
+Deviations: of a single evaluator Wilson's interval over answers is given. The EER is taken of normalized ranks, as the
+paper's DET curves are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from personare.core.errors import MetricError
+from personare.core.findings import Estimate, MetricCard
+from personare.metrics.intervals import LEVEL, speaker_mean, wilson
+from personare.metrics.privacy.eer import rocch_eer_estimate
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+ABX_CARD = MetricCard(
+    name="abx",
+    title="Speaker found in A/B/X (people)",
+    better="lower",
+    bounds=(0.0, 1.0),
+    chance=0.5,
+    cite="turavecino2025usc, sec. 3.3",
+    reading="share of triplets in which listeners say that X and A, the same speaker, are the same; 50 % is guessing",
+    caution="B speakers are chosen to sound alike: the share is low for people even where speech is not anonymized",
+    unit="%",
+)
+EER_CARD = MetricCard(
+    name="eer_people",
+    title="EER of rated similarity (people)",
+    better="higher",
+    bounds=(0.0, 0.5),
+    chance=0.5,
+    cite="tomashenko2022voiceprivacy, sec. 4.3",
+    reading="share of wrong answers if the similarity that people rated decided; 50 % is guessing",
+    caution="one short recording against another; programs that compare voices do better than people",
+    unit="%",
+)
+
+
+def abx_estimate(correct: ArrayLike, *, evaluators: ArrayLike, level: float = LEVEL) -> Estimate:
+    """Estimate the probability that X is said to be A; one evaluator per answer, n = answers.
+
+    >>> estimate = abx_estimate([1, 1, 0, 1], evaluators=["p", "p", "q", "q"])
+    >>> estimate.value, estimate.low < 0.5, estimate.n
+    (0.75, True, 4)
+    """
+    right, who = np.asarray(correct, dtype=np.float64), np.asarray(evaluators)
+    if right.ndim != 1 or right.shape != who.shape or not len(right):
+        raise MetricError(f"each answer needs one evaluator: {list(right.shape)} and {list(who.shape)}")
+    _, at = np.unique(who, return_inverse=True)
+    estimate = speaker_mean(np.bincount(at, right), np.bincount(at), level=level, bounds=ABX_CARD.bounds)
+    if math.isnan(estimate.low):
+        return wilson(float(right.sum()), len(right), level=level)
+    return replace(estimate, n=len(right))
+
+
+def similarity_eer(
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    target_evaluators: ArrayLike,
+    nontarget_evaluators: ArrayLike,
+) -> Estimate:
+    """Estimate the EER of rated similarity, with an interval from leaving out evaluators.
+
+    >>> who = ["p", "q"]
+    >>> similarity_eer([0.9, 0.8], [0.1, 0.2], target_evaluators=who, nontarget_evaluators=who).value
+    0.0
+    """
+    return rocch_eer_estimate(
+        targets,
+        nontargets,
+        target_speakers=target_evaluators,
+        nontarget_speakers=nontarget_evaluators,
+    )

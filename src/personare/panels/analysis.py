@@ -1,0 +1,187 @@
+"""What a panel found: findings with intervals over evaluators, and the tables that its figures are drawn of.
+
+The numbers of people come from ``personare.metrics``; here is only which answers each of them is made of.
+eer_people of a system: its target trials against its nontarget trials, both anonymized, as the objective EER is made.
+Deviations: VoicePrivacy's DET curves (Figure 17) have original nontargets as anchors; so have those of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from personare.core.errors import MetricError
+from personare.core.findings import Finding
+from personare.core.seeding import Key, rng_for
+from personare.metrics.privacy import clustering as clusters
+from personare.metrics.privacy.human_attack import ABX_CARD, EER_CARD, abx_estimate, similarity_eer
+from personare.metrics.utility import opinion
+from personare.panels import Test, mos, unified
+from personare.panels.collected import Answered
+from personare.panels.recordings import ORIGINAL
+
+PEOPLE = "people"
+RANK_CARDS = {
+    "naturalness": opinion.NATURALNESS_CARD,
+    "intelligibility": opinion.INTELLIGIBILITY_CARD,
+    "similarity": opinion.SIMILARITY_CARD,
+}
+MOS_CARDS = {"naturalness": opinion.MOS_NATURALNESS_CARD, "intelligibility": opinion.MOS_INTELLIGIBILITY_CARD}
+
+
+@dataclass(frozen=True, eq=False)
+class PanelFindings:
+    """Findings, and tables by their kind."""
+
+    findings: tuple[Finding, ...]
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict)
+
+
+def analyze(test: Test, rows: Sequence[Answered], *, systems: Sequence[str], seed: int) -> PanelFindings:
+    """Make the findings of one panel; checks of attention are no part of them."""
+    rated = [row for row in rows if not row.trial.check]
+    if not rated:
+        raise MetricError("nobody has answered a trial yet, so there is nothing to analyze")
+    rng = rng_for(Key.from_seed(seed), "panel analysis", test)
+    order = [ORIGINAL, *systems]
+    if test == "clustering":
+        return _clustering(rated, order, rng)
+    if test == "abx":
+        return PanelFindings(tuple(_abx(rated, order)))
+    scales = unified.SCALES if test == "unified" else mos.SCALES
+    table = _ratings(rated, scales)
+    found = _unified(table, order) if test == "unified" else _mos(table, order)
+    return PanelFindings(tuple(found), {"ratings": table})
+
+
+def _ratings(rows: Sequence[Answered], scales: Sequence[str]) -> pl.DataFrame:
+    """One row for every rating, with its normalized rank among those of its evaluator."""
+    parts = []
+    for scale in scales:
+        values, who = [row.answer[scale] for row in rows], [row.evaluator for row in rows]
+        parts.append(
+            pl.DataFrame(
+                {
+                    "evaluator": who,
+                    "anonymizer": [row.trial.system for row in rows],
+                    "target": pl.Series([row.trial.target for row in rows], dtype=pl.Boolean),
+                    "scale": scale,
+                    "rating": pl.Series(values, dtype=pl.Float64),
+                    "rank": opinion.normalized_ranks(values, who),
+                }
+            )
+        )
+    return pl.concat(parts)
+
+
+def _of(table: pl.DataFrame, scale: str, system: str, target: bool | None = None) -> pl.DataFrame:
+    found = table.filter((pl.col("scale") == scale) & (pl.col("anonymizer") == system))
+    return found if target is None else found.filter(pl.col("target") == target)
+
+
+def _unified(table: pl.DataFrame, systems: Sequence[str]) -> Iterator[Finding]:
+    for scale in ("naturalness", "intelligibility"):
+        for system in systems:
+            yield from _ranked(scale, _of(table, scale, system), _of(table, scale, ORIGINAL), system, {})
+    for target in (True, False):
+        for system in systems:
+            where = {"trials": "target" if target else "nontarget"}
+            part = _of(table, "similarity", system, target)
+            yield from _ranked("similarity", part, _of(table, "similarity", ORIGINAL, target), system, where)
+    for system in systems:
+        targets, nontargets = (_of(table, "similarity", system, target) for target in (True, False))
+        if len(targets) and len(nontargets):
+            estimate = similarity_eer(
+                targets["rank"].to_numpy(),
+                nontargets["rank"].to_numpy(),
+                target_evaluators=targets["evaluator"].to_numpy(),
+                nontarget_evaluators=nontargets["evaluator"].to_numpy(),
+            )
+            conditions: dict[str, str | int | float] = {
+                "anonymizer": system,
+                "listener": PEOPLE,
+                "targets": len(targets),
+                "nontargets": len(nontargets),
+            }
+            yield Finding(EER_CARD, estimate, conditions)
+
+
+def _ranked(
+    scale: str, part: pl.DataFrame, original: pl.DataFrame, system: str, where: dict[str, str]
+) -> Iterator[Finding]:
+    """The mean rank of one kind of trial, and how it compares with original speech."""
+    if not len(part):
+        return
+    values, who = part["rank"].to_numpy(), part["evaluator"].to_numpy()
+    about = {"anonymizer": system, "listener": PEOPLE, **where}
+    yield Finding(RANK_CARDS[scale], opinion.mean_rating(values, evaluators=who, bounds=(0.0, 1.0)), about)
+    if system != ORIGINAL and len(original):
+        others, them = original["rank"].to_numpy(), original["evaluator"].to_numpy()
+        estimate = opinion.rated_above(values, others, evaluators=who, other_evaluators=them)
+        p = opinion.mann_whitney(values, others).p
+        yield Finding(opinion.RATED_ABOVE_CARD, estimate, {**about, "scale": scale, "p": p})
+
+
+def _mos(table: pl.DataFrame, systems: Sequence[str]) -> Iterator[Finding]:
+    for scale, card in MOS_CARDS.items():
+        for system in systems:
+            part = _of(table, scale, system)
+            if len(part):
+                who = part["evaluator"].to_numpy()
+                estimate = opinion.mean_rating(part["rating"].to_numpy(), evaluators=who, bounds=card.bounds)
+                yield Finding(card, estimate, {"anonymizer": system, "listener": PEOPLE, "ratings": len(part)})
+
+
+def _abx(rows: Sequence[Answered], systems: Sequence[str]) -> Iterator[Finding]:
+    for system in systems:
+        part = [row for row in rows if row.trial.system == system]
+        if part:
+            right = [row.answer["choice"] == row.trial.answer for row in part]
+            estimate = abx_estimate(right, evaluators=[row.evaluator for row in part])
+            about: dict[str, str | int | float] = {
+                "anonymizer": system,
+                "listener": PEOPLE,
+                "evaluators": len({row.evaluator for row in part}),
+            }
+            yield Finding(ABX_CARD, estimate, about)
+
+
+def _clustering(rows: Sequence[Answered], systems: Sequence[str], rng: np.random.Generator) -> PanelFindings:
+    scored = []
+    for row in rows:
+        placed, speakers = _placed(row)
+        scored.append(
+            {
+                "evaluator": row.evaluator,
+                "anonymizer": row.trial.system,
+                "purity": clusters.purity(placed, speakers),
+                "clustering_f1": clusters.macro_f1(placed, speakers),
+                "classification_change": clusters.classification_change(row.answer["moves"], len(placed)),
+            }
+        )
+    table = pl.DataFrame(scored)
+    control = table.filter(pl.col("anonymizer") == ORIGINAL)
+    findings = []
+    for card in (clusters.PURITY_CARD, clusters.F1_CARD, clusters.CHANGE_CARD):
+        score = {"purity": clusters.purity, "clustering_f1": clusters.macro_f1}.get(card.name)
+        for system in systems:
+            part = table.filter(pl.col("anonymizer") == system)
+            if not len(part):
+                continue
+            about: dict[str, str | int | float] = {"anonymizer": system, "listener": PEOPLE, "trials": len(part)}
+            if system != ORIGINAL and len(control):
+                about["p"] = opinion.mann_whitney(part[card.name].to_numpy(), control[card.name].to_numpy()).p
+            values, who = part[card.name].to_numpy(), part["evaluator"].to_numpy()
+            estimate = opinion.mean_rating(values, evaluators=who, bounds=card.bounds)
+            trials = [_placed(row) for row in rows if row.trial.system == system]
+            chance = None if score is None else clusters.chance_level(score, trials, rng=rng)
+            findings.append(Finding(card, estimate, about, chance=chance))
+    return PanelFindings(tuple(findings), {"clusterings": table})
+
+
+def _placed(row: Answered) -> tuple[list[int], list[str]]:
+    sounds = row.trial.stimuli
+    return [row.answer["clusters"][s.token] for s in sounds], [s.speaker for s in sounds]

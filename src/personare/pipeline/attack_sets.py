@@ -1,0 +1,86 @@
+"""Who attacks where nobody chooses: the strongest attackers that can be played on this speech, or quick ones.
+
+A proof must not be easier to pass than what a competent outsider would try. So the usual set hears with every embedder
+that is there, compares as training speakers judge best, anonymizes training speech several times, and learns from the
+attacked corpus itself, fold by fold. What is not played is said, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from personare.attackers.choosing import FOLDS as CHOOSING_FOLDS
+from personare.attackers.folds import FEWEST_SPEAKERS, FOLDS
+from personare.attackers.fused import JOINT
+from personare.attackers.knowledge import Knowledge
+from personare.core.weights import missing
+from personare.pipeline.attacker_choice import AttackerChoice
+from personare.pipeline.stages.embed import models_of_embedder
+
+VOICES = ("ecapa", "wespeaker")  # trained to tell voices apart: what attackers who do not learn compare by
+EMBEDDERS = (*VOICES, "ge2e", "wakehubert", "energy", "rhythm", "f0", "spectrum")
+PLAIN = "ecapa"
+LEVELS = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.LAZY_INFORMED, Knowledge.INFORMED)
+TRAIN_DRAWS = 2
+FEWEST_CHOOSING = 2 * CHOOSING_FOLDS  # of speakers to learn from: fewer cannot judge a back-end
+NEVER = (
+    "Not among the usual attackers: semi-informed and aligned (personare attack), embedders that were trained on "
+    "anonymized speech (personare train embedder), and what people say (words)."
+)
+QUICK = "Quick: one embedder and one draw of training speech only; leave out --quick for the strongest attackers."
+
+
+@dataclass(frozen=True)
+class AttackSet:
+    """Attackers by label, and what a reader must know about the choice."""
+
+    attackers: Mapping[str, AttackerChoice]
+    notes: tuple[str, ...] = ()
+
+
+def plain_set(embedder: str = PLAIN, *, notes: Sequence[str] = ()) -> AttackSet:
+    """Give one attacker for each level of knowledge, with one embedder: what ``--quick`` plays."""
+    return AttackSet({level.value: AttackerChoice(level.value, embedder=embedder) for level in LEVELS}, tuple(notes))
+
+
+def quick_set() -> AttackSet:
+    """Give the plain set, and say what is left out."""
+    return plain_set(notes=(QUICK,))
+
+
+def strongest_set(*, attacked: int, learnt_from: int) -> AttackSet:
+    """Give the strongest set for so many attacked people, and others with two utterances or more to learn from."""
+    there = [name for name in EMBEDDERS if not missing(*models_of_embedder(name))]
+    absent = [name for name in EMBEDDERS if name not in there]
+    voices = [name for name in VOICES if name in there] or [PLAIN]  # a missing model is named when it is opened
+    folds = FOLDS if attacked >= FEWEST_SPEAKERS else 0
+    choosing = bool(folds) or learnt_from >= FEWEST_CHOOSING or not learnt_from  # who learns from nobody is not played
+    choices = {
+        level.value: AttackerChoice(level.value, embedder=JOINT.join(voices))
+        for level in LEVELS
+        if level is not LEVELS[-1]
+    }
+    choices[Knowledge.INFORMED.value] = AttackerChoice(
+        Knowledge.INFORMED.value,
+        embedder=JOINT.join((there or voices) if choosing else voices),
+        scorer="chosen" if choosing else "plda",
+        train_draws=TRAIN_DRAWS,
+        folds=folds,
+    )
+    notes = [NEVER]
+    if absent:
+        models = dict.fromkeys(model for name in absent for model in missing(*models_of_embedder(name)))
+        listed = f"Embedders that did not take part, because their models are not there: {', '.join(absent)}"
+        notes.append(f"{listed}; personare models fetch {' '.join(models)}.")
+    if not choosing:
+        notes.append(
+            f"The informed attacker compares by PLDA: {learnt_from} people to learn from are too few to choose by, "
+            f"from {FEWEST_CHOOSING} on it chooses among back-ends and embedders."
+        )
+    if not folds:
+        notes.append(
+            f"The informed attacker did not learn from the attacked corpus itself: {attacked} people are too few, "
+            f"from {FEWEST_SPEAKERS} on it does."
+        )
+    return AttackSet(choices, tuple(notes))

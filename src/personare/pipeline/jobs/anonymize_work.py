@@ -1,0 +1,198 @@
+"""The work on one utterance: read it, anonymize each channel by the same draw, write it; trust nothing unconfirmed.
+
+What an earlier run has made is kept only where its digest confirms it, and the source is still the one it was made of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from personare.anonymizers.signal.retiming import Timing
+from personare.core.audio import Audio, encode, is_whole, read_channels
+from personare.core.errors import AudioError, OutputError
+from personare.core.files import file_digest, file_sha256, write_bytes
+from personare.core.seeding import Key, rng_for
+from personare.core.utterances import Utterance
+from personare.pipeline.jobs.target import Format, Names
+from personare.pipeline.system import System, tokens_of
+
+LONGEST_NAME_BYTES = 255
+Reason = Literal["", "changed", "missing", "damaged"]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A recording in which each channel is another person: their utterances, by channel."""
+
+    people: tuple[Utterance, ...]
+
+    @property
+    def utterance(self) -> str:
+        """The name of the work: the first person's utterance."""
+        return self.people[0].utterance
+
+    @property
+    def speaker(self) -> str:
+        """The first person."""
+        return self.people[0].speaker
+
+
+Item = Utterance | Conversation
+
+
+@dataclass(frozen=True)
+class KnownResult:
+    """What the journal says of an utterance: the digests of what it was made of and of what was made."""
+
+    source: str
+    output: str
+    speech_s: float
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One item of work, and what the journal knows of it."""
+
+    item: Item
+    known: KnownResult | None = None
+
+    @property
+    def utterance(self) -> str:
+        """The name of the work."""
+        return self.item.utterance
+
+    @property
+    def speaker(self) -> str:
+        """Whose it is."""
+        return self.item.speaker
+
+
+@dataclass(frozen=True)
+class AnonymizedUtterance:
+    """What became of one utterance: seconds of speech, seconds of work (0 when an earlier run had done it).
+
+    ``source`` and ``output`` are digests; ``reason`` says why an earlier run's result was made again.
+    """
+
+    speech_s: float
+    work_s: float
+    source: str = ""
+    output: str = ""
+    reason: Reason = ""
+
+
+def plain(name: str) -> str:
+    """Give a name back if it can be a file's path as it is; nothing a corpus says may lead out of the target."""
+    parts = name.split("/")
+    if not all(re.fullmatch(r"[\w-][\w.+@=-]*", part) for part in parts):
+        raise OutputError(f"'{name[:80]}' cannot be a file name; leave out --names keep")
+    if max(len(part.encode()) for part in parts) > LONGEST_NAME_BYTES - len(".flac"):
+        raise OutputError(f"'{name[:40]}...' is too long for a file name; leave out --names keep")
+    return name
+
+
+@dataclass(frozen=True)
+class AnonymizeWork:
+    """The work on one utterance, for any engine: read, anonymize each channel by the same draw, write.
+
+    ``journaled`` trusts what the journal's digest confirms; else (a study's stage, whose name already tells system and
+    source) a file is trusted that is whole by its own checksum.
+    """
+
+    system: System
+    key: Key
+    target: Path
+    format: Format
+    names: Names
+    journaled: bool = True
+    timing: Timing = field(default_factory=Timing)
+
+    def place_of(self, item: Item | Assignment) -> Path:
+        """Where the result of an utterance goes."""
+        return self.target / self.name_of(item.speaker, item.utterance)
+
+    def name_of(self, speaker: str, utterance: str) -> str:
+        """The path of an utterance's result within the target."""
+        if self.names == "keep":
+            return f"audio/{plain(speaker)}/{plain(utterance)}.{self.format}"
+        token, _ = tokens_of(self.key, self.system, speaker, utterance)
+        return f"audio/{token[:2]}/{token}.{self.format}"
+
+    def __call__(self, one: Assignment) -> AnonymizedUtterance:
+        """Anonymize it, unless an earlier run has."""
+        if not self.target.is_dir():
+            raise OutputError(f"{self.target}: is not there any more; was it moved, deleted or unmounted?")
+        item, place = one.item, self.place_of(one)
+        source = source_digest(item)
+        kept = self._kept(one, place, source)
+        if isinstance(kept, AnonymizedUtterance):
+            return kept
+        if source is None:
+            raise AudioError(f"{_first(item).audio}: no such file")
+        began = time.perf_counter()
+        if isinstance(item, Conversation):
+            first = item.people[0]
+            heard = read_channels(first.audio, start_s=first.start_s, stop_s=first.end_s)
+            tracks = [(one, heard[(one.person_channel or 1) - 1]) for one in item.people]
+        else:
+            tracks = [(item, channel) for channel in item.read_channels()]
+        channels = hide_channels(self.system, self.key, [(t.speaker, t.utterance, sound) for t, sound in tracks])
+        if self.timing:
+            channels = self.timing(channels, rng=rng_for(self.key, "timing", item.speaker, item.utterance))
+        content = encode(place, channels)
+        write_bytes(place, content, dated=False)  # dates would tell the order of the source, and so who is who
+        output = hashlib.sha256(content).hexdigest()
+        return AnonymizedUtterance(channels[0].duration_s, time.perf_counter() - began, source, output, kept)
+
+    def _kept(self, one: Assignment, place: Path, source: str | None) -> AnonymizedUtterance | Reason:
+        """Tell what an earlier run left of an utterance, or why that cannot be kept."""
+        if not self.journaled:
+            facts = is_whole(place)
+            return AnonymizedUtterance(facts.duration_s, 0.0) if facts is not None else ""
+        known = one.known
+        if known is None:
+            return ""
+        if source is not None and source != known.source:
+            return "changed"
+        if not place.is_file():
+            return "missing"
+        if not confirmed(place, known.output):
+            return "damaged"
+        return AnonymizedUtterance(known.speech_s, 0.0, known.source, known.output)
+
+
+def confirmed(place: Path, digest: str) -> bool:
+    """Whether a file is there and has the digest that was noted."""
+    try:
+        return file_sha256(place) == digest
+    except OSError:
+        return False
+
+
+def source_digest(item: Item) -> str | None:
+    """Digest everything a result is made of besides system and key; None where the source is not there any more."""
+    people = item.people if isinstance(item, Conversation) else (item,)
+    try:
+        content = file_digest(people[0].audio)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise AudioError(f"{people[0].audio}: cannot be read ({error.strerror})") from None
+    parts = [(p.speaker, p.utterance, p.start_s, p.end_s, p.person_channel) for p in people]
+    return hashlib.sha256(f"{content} {parts!r}".encode()).hexdigest()
+
+
+def _first(item: Item) -> Utterance:
+    return item.people[0] if isinstance(item, Conversation) else item
+
+
+def hide_channels(system: System, key: Key, tracks: Sequence[tuple[str, str, Audio]]) -> list[Audio]:
+    """Anonymize (speaker, utterance, sound) channel by channel; the same names get the same draw."""
+    anonymize = system.build()
+    return [anonymize(s, rng=rng_for(key, "voice", *system.names_of(who, what))) for who, what, s in tracks]

@@ -1,0 +1,77 @@
+"""Methods side by side in a terminal: one row each with its verdict, its strongest attack, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from personare.core.findings import Finding
+from personare.reports.sections.choosing import (
+    fewest_utterances,
+    gallery_size,
+    groups,
+    is_original,
+    largest_gallery,
+    overall,
+    strongest_attack,
+    utterances,
+    values,
+)
+from personare.reports.verdicts import MethodVerdict, Protection, judged_methods
+
+PRICES = {"wer": "words\nwrong", "cer": "letters\nwrong", "dnsmos": "DNSMOS\nof 5", "f0_spearman": "F0\nkept"}
+UNPROTECTED = "unprotected"
+ANSWERS: dict[Protection, str] = {
+    "protected": "yes",
+    "partly protected": "partly",
+    "not protected": "no",
+    "not decided": "undecided",
+}
+SO_FAR = "so far"  # no attacker was played who had learnt from speech of the method
+
+
+def comparison_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:
+    """Lay out one row per method, original speech first: what to compare with, then the methods in the run's order.
+
+    EER and linkability are those of the same attack, the strongest on that method.
+    """
+    every = overall(findings)
+    corpora = len(values(every, "corpus")) > 1
+    verdicts = {(v.corpus, v.method): _answer(v) for v in judged_methods(every)}
+    prices = [name for name in PRICES if any(f.metric.name == name for f in every)]
+    people = max((gallery_size(f) for f in every if f.metric.name == "linkability"), default=0)
+    rows = []
+    for (corpus, method), group in sorted(
+        groups(every, "corpus", "anonymizer").items(), key=lambda item: not is_original(item[1][0])
+    ):
+        name = UNPROTECTED if is_original(group[0]) else method
+        cells = [*_attack(group), *(_price(group, name) for name in prices)]
+        rows.append([*[corpus] * corpora, name, verdicts.get((corpus, method), "-"), *cells])
+    linked = f"linked, of {people:,}\n[95 %]" if people else "linked\n[95 %]"
+    head = [
+        *["corpus"] * corpora,
+        *("method", "protected", "strongest\nattacker", "L", linked, "EER\n[95 %]"),
+        *(PRICES[p] for p in prices),
+    ]
+    return head, rows
+
+
+def _answer(verdict: MethodVerdict) -> str:
+    """Answer whether a method protects; where nobody had learnt what it does, only so far."""
+    return SO_FAR if verdict.protection == "protected" and not verdict.learned else ANSWERS[verdict.protection]
+
+
+def _attack(group: Sequence[Finding]) -> list[str]:
+    """Name the strongest attack and write its linkability and EER."""
+    best = strongest_attack([f for f in group if "attacker" in f.conditions])
+    if best is None:
+        return ["-"] * 4
+    attacker, count = str(best.conditions["attacker"]), utterances(best)
+    same = [f for f in group if f.conditions.get("attacker") == attacker and utterances(f) == count]
+    shown = [largest_gallery([f for f in same if f.metric.name == name])[:1] for name in ("linkability", "eer")]
+    return [attacker, str(count), *(found[0].text if found else "-" for found in shown)]
+
+
+def _price(group: Sequence[Finding], metric: str) -> str:
+    """Write what the first listener measured; without its interval, which the report has."""
+    found = fewest_utterances([f for f in group if f.metric.name == metric])
+    return found[0].value_text if found else "-"

@@ -1,0 +1,245 @@
+"""The local app as a server: for the person at this machine only, who has the address with its one-time token.
+
+Work runs in processes of its own and leaves its state in the job's folder; this server starts and stops it, and shows
+how far it is. A job that was being worked on when the server ended goes on when it starts again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from personare import api
+from personare.core.errors import PersonareError
+from personare.panels.tokens import digest_of, looks_right, new_token
+from personare.web.guard import LOOPBACK, Guard, Handler, RateLimit, RequestError, answering, json_object
+from personare.web.job_actions import act, job_state, listing
+from personare.web.job_folders import ID, PROGRESS, JobFolder, Phase, jobs_in, new_job, upload_place
+from personare.web.serving import Files, static_files
+
+COOKIE, CSRF = "personare-app", "x-csrf"
+PAGE = "app.html"
+FILES = (PAGE, "icon.svg", "look.css", "app.css", "app.js", "dom.js", "steps.js", "spectrogram.js")
+MOST_BYTES = 5 * 1024 * 1024  # a piece of an uploaded file
+MOST_FILE = 4 * 1024**3
+REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; frame-ancestors 'none'"
+GIVEN = {"zip": "anonymized.zip", "evidence": "evidence.pdf", "report": "report/report.html"}
+
+
+@dataclass(eq=False)
+class AppServer:
+    """The app: its jobs, the processes at work, and who may ask. ``token`` lets one browser in, once."""
+
+    folder: Path
+    token: str = field(default_factory=new_token)
+    files: Files = field(default_factory=lambda: static_files(*FILES))
+    wrong_tokens: RateLimit = field(default_factory=lambda: RateLimit(per_second=0.2, burst=20))
+    _cookie: str = ""
+    _csrf: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    _work: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def app(self, hosts: tuple[str, ...] = LOOPBACK) -> ASGIApp:
+        """Give the whole server, and go on with what was being worked on."""
+        for job in jobs_in(self.folder):
+            facts = job.facts()
+            if facts.status == "running" and job.ended(facts.phase) is None:
+                self.start(job, facts.phase)
+        routes = [
+            Route("/", self._page),
+            Route("/static/{name}", self._static),
+            Route("/api/enter", answering(self._enter, told=PersonareError), methods=["POST"]),
+            Route("/api/state", self._guarded(self._state)),
+            Route("/api/folders", self._guarded(self._folders)),
+            Route("/api/jobs", self._guarded(self._new_job, writes=True), methods=["POST"]),
+            Route("/api/jobs/{job}", self._guarded(self._job)),
+            Route("/api/jobs/{job}/people", self._guarded(self._people)),
+            Route("/api/jobs/{job}/upload", self._guarded(self._upload, writes=True), methods=["POST"]),
+            Route("/api/jobs/{job}/act", self._guarded(self._act, writes=True), methods=["POST"]),
+            Route("/api/jobs/{job}/sound/{number:int}/{kind}", self._guarded(self._sound)),
+            Route("/api/jobs/{job}/file/{name}", self._guarded(self._file)),
+        ]
+        return Guard(Starlette(routes=routes), hosts=hosts, most_bytes=MOST_BYTES)
+
+    # work
+
+    def start(self, job: JobFolder, phase: Phase) -> None:
+        """Begin a phase, or go on with it."""
+        self.stop(job)
+        (job.path / PROGRESS).unlink(missing_ok=True)
+        (job.path / f"done-{phase}.json").unlink(missing_ok=True)
+        job.change(phase=phase, status="running")
+        log = (job.path / "log.txt").open("ab")
+        words = [sys.executable, "-m", "personare.web.job_work", str(job.path), phase]
+        with log:
+            self._work[job.id] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603
+
+    def stop(self, job: JobFolder) -> None:
+        """End the process of a job; what it has done stays."""
+        process = self._work.pop(job.id, None)
+        if process is not None and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(timeout=10)
+
+    def stop_all(self) -> None:
+        """End every process; jobs go on when the app starts again."""
+        for job in list(jobs_in(self.folder)):
+            self.stop(job)
+
+    def at_work(self, job: JobFolder) -> bool:
+        """Whether a process works on this job."""
+        process = self._work.get(job.id)
+        return process is not None and process.poll() is None
+
+    # who asks
+
+    async def _page(self, _request: Request) -> Response:
+        content, kind = self.files[PAGE]
+        return Response(content, media_type=kind)
+
+    async def _static(self, request: Request) -> Response:
+        found = self.files.get(str(request.path_params["name"]))
+        if found is None:
+            return JSONResponse({"error": "there is no such file"}, status_code=404)
+        return Response(found[0], media_type=found[1])
+
+    async def _enter(self, request: Request) -> Response:
+        """Let the first browser in that brings the token; the token is worth nothing afterwards."""
+        if self.wrong_tokens.exhausted("all"):
+            raise RequestError(429, "too many wrong addresses; wait a minute")
+        given = json_object(await request.body()).get("token")
+        if not looks_right(given) or not self.token or not secrets.compare_digest(str(given), self.token):
+            self.wrong_tokens.spend("all")
+            raise RequestError(403, "this address was used already, or is wrong; start the app again for a new one")
+        self.token, cookie = "", new_token()
+        self._cookie = digest_of(cookie)
+        answer = JSONResponse({"ok": True})
+        answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _guarded(self, handler: Handler, *, writes: bool = False) -> Handler:
+        async def checked(request: Request) -> Response:
+            cookie = request.cookies.get(COOKIE, "")
+            known = looks_right(cookie) and secrets.compare_digest(digest_of(cookie), self._cookie or "-")
+            if not known:
+                raise RequestError(401, "open the app by the address it printed")
+            if writes and not secrets.compare_digest(request.headers.get(CSRF, "").encode(), self._csrf.encode()):
+                raise RequestError(403, "load the page again")
+            return await handler(request)
+
+        return answering(checked, told=PersonareError)
+
+    # what it shows
+
+    async def _state(self, _request: Request) -> Response:
+        def told() -> dict[str, Any]:
+            jobs = [{"id": job.id, **job_state(job, running=self.at_work(job))} for job in jobs_in(self.folder)]
+            return {"csrf": self._csrf, "strengths": api.strengths(), "jobs": jobs, "folder": str(self.folder)}
+
+        return JSONResponse(await run_in_threadpool(told))
+
+    async def _folders(self, request: Request) -> Response:
+        path = request.query_params.get("path") or str(Path.home())
+        return JSONResponse(await run_in_threadpool(listing, path))
+
+    def _of(self, request: Request) -> JobFolder:
+        name = str(request.path_params["job"])
+        job = JobFolder(self.folder / name)
+        if not ID.fullmatch(name) or not (job.path / "job.json").is_file():
+            raise RequestError(404, "there is no such job")
+        return job
+
+    async def _job(self, request: Request) -> Response:
+        job = self._of(request)
+        return JSONResponse(
+            await run_in_threadpool(lambda: {"id": job.id, **job_state(job, running=self.at_work(job))})
+        )
+
+    async def _people(self, request: Request) -> Response:
+        """List people, some at a time."""
+        job = self._of(request)
+        start, search = request.query_params.get("from", "0"), request.query_params.get("search", "")[:100].lower()
+        if not (start.isascii() and start.isdigit() and len(start) < 10):
+            raise RequestError(422, "from is a whole number")
+
+        def rows() -> dict[str, Any]:
+            everybody = job.people().to_dicts()
+            found = [p for p in everybody if search in p["found"].lower() or search in p["name"].lower()]
+            return {"people": found[int(start) : int(start) + 100], "total": len(found), "all": len(everybody)}
+
+        return JSONResponse(await run_in_threadpool(rows))
+
+    async def _sound(self, request: Request) -> Response:
+        kind = request.path_params["kind"]
+        path = self._of(request).path / "preview" / f"{request.path_params['number']}-{kind}.flac"
+        if kind not in ("before", "after") or not path.is_file():
+            raise RequestError(404, "there is no such sound")
+        return FileResponse(path, media_type="audio/flac")
+
+    async def _file(self, request: Request) -> Response:
+        job, name = self._of(request), str(request.path_params["name"])
+        path = job.path / GIVEN.get(name, "nothing")
+        if name not in GIVEN or not path.is_file():
+            raise RequestError(404, "there is no such file")
+        if name == "report":
+            return FileResponse(path, media_type="text/html", headers={"content-security-policy": REPORT_CSP})
+        return FileResponse(path, filename=path.name)
+
+    # what people do
+
+    async def _new_job(self, request: Request) -> Response:
+        given = json_object(await request.body())
+        source, rule = given.get("folder") or "", given.get("rule") or ""
+        if not isinstance(source, str) or not isinstance(rule, str) or "\0" in source:
+            raise RequestError(422, "name a folder")
+        if source and not Path(source).expanduser().is_dir():
+            raise RequestError(422, f"{source}: no such folder")
+        place = str(Path(source).expanduser().resolve()) if source else ""
+        title = Path(place).name or place if source else "Dropped recordings"
+
+        def made() -> JobFolder:
+            job = new_job(self.folder, source=place, title=title, rule=rule)
+            if source:
+                self.start(job, "read")
+            return job
+
+        return JSONResponse({"id": (await run_in_threadpool(made)).id})
+
+    async def _upload(self, request: Request) -> Response:
+        """Take a piece of a dropped file; pieces come in order."""
+        job, offset = self._of(request), request.query_params.get("offset", "0")
+        if not (offset.isascii() and offset.isdigit()) or int(offset) > MOST_FILE:
+            raise RequestError(422, "a recording has at most 4 GiB")
+        place, piece = upload_place(job, request.query_params.get("name", "")), await request.body()
+
+        def keep() -> int:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            size = place.stat().st_size if place.is_file() else 0
+            if int(offset) not in (0, size):
+                raise RequestError(409, "a piece of the file is missing; drop it again")
+            with place.open("wb" if offset == "0" else "ab") as stream:
+                stream.write(piece)
+            return place.stat().st_size
+
+        return JSONResponse({"size": await run_in_threadpool(keep)})
+
+    async def _act(self, request: Request) -> Response:
+        job, given = self._of(request), json_object(await request.body())
+        await run_in_threadpool(act, self, job, given)
+        if not job.path.is_dir():
+            return JSONResponse({"gone": True})
+        return JSONResponse({"id": job.id, **job_state(job, running=self.at_work(job))})

@@ -1,0 +1,188 @@
+"""What the app does in the background, one phase at a time, in a process of its own: ``python -m`` this JOB PHASE.
+
+It calls the public API only, writes its progress beside the job, and says at the end how it went. It can be stopped at
+any time: started again, it goes on where it was.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from personare import api
+from personare.core.audio import Audio, read_mono, write
+from personare.core.errors import MissingExtraError, PersonareError
+from personare.core.files import atomic_path
+from personare.web.job_folders import FOUND, PHASES, PROGRESS, JobFolder, Phase
+
+EVERY_S = 0.3
+PREVIEWS, PREVIEW_S, MOST_LINES = 3, 6.0, 40
+WAVES = {
+    "anonymize": "Attackers hide what they know in the same way",
+    "embed": "Attackers listen",
+    "measure": "Attackers compare",
+    "voices": "Voices are made",
+}
+
+
+class Progress:
+    """Tells how far a phase is, a few times a second at most."""
+
+    def __init__(self, job: JobFolder, phase: Phase) -> None:
+        self._job, self._phase, self._written, self._began = job, phase, 0.0, time.time()
+        self.done = self.failed = self.total = 0
+        self.label, self.lines = "", list[str]()
+
+    def did(self, *, ok: bool) -> None:
+        """One more item is done."""
+        self.done, self.failed = self.done + 1, self.failed + (not ok)
+        self.tell()
+
+    def begin(self, label: str, total: int) -> None:
+        """Another kind of work begins."""
+        self.label, self.done, self.total, self._began = label, 0, total, time.time()
+        self.tell(now=True)
+
+    def tell(self, *, now: bool = False) -> None:
+        """Write it down."""
+        if not now and time.time() - self._written < EVERY_S:
+            return
+        self._written = time.time()
+        each = (self._written - self._began) / self.done if self.done else None
+        left = None if each is None else round(each * max(0, self.total - self.done))
+        self._job.keep(
+            PROGRESS,
+            {
+                "phase": self._phase,
+                "label": self.label,
+                "done": self.done,
+                "total": self.total,
+                "failed": self.failed,
+                "left_s": left,
+                "lines": self.lines[-MOST_LINES:],
+            },
+        )
+
+
+def read(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
+    """Find the recordings and who speaks in them."""
+    facts = job.facts()
+    progress.begin("Looking at the recordings", 0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        corpus = api.read_corpus(facts.source, speaker_from=facts.rule or None)
+    corpus.save(job.path / FOUND)
+    notes = [str(one.message) for one in caught if issubclass(one.category, api.CorpusWarning)]
+    return {"people": len(corpus.speakers), "recordings": len(corpus), "notes": notes[:20]}
+
+
+def preview(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
+    """Hide the voices of three utterances, to listen to before and after."""
+    facts, corpus = job.facts(), job.write_speech()
+    frame = corpus.frame.sort("speaker", "utterance")
+    first = frame.unique("speaker", keep="first", maintain_order=True)
+    rows = [*first.head(PREVIEWS).iter_rows(named=True)]
+    if len(rows) < PREVIEWS:
+        rows += [*frame.filter(~frame["utterance"].is_in([r["utterance"] for r in rows])).iter_rows(named=True)]
+    progress.begin("Hiding three voices", min(PREVIEWS, len(rows)))
+    shown = []
+    for number, row in enumerate(rows[:PREVIEWS]):
+        start = row.get("start_s") or 0.0
+        sound = read_mono(Path(row["audio"]), start_s=start, stop_s=row.get("end_s"))
+        before = Audio(sound.samples[: int(PREVIEW_S * sound.rate_hz)], sound.rate_hz)
+        after = api.anonymize(before, strength=facts.strength, speaker=row["speaker"])
+        for kind, audio in (("before", before), ("after", after)):
+            write(job.path / "preview" / f"{number}-{kind}.flac", audio)
+        shown.append({"speaker": row["speaker"], "seconds": round(before.duration_s, 2)})
+        progress.did(ok=True)
+    return {"sounds": shown, "strength": facts.strength}
+
+
+def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
+    """Hide all voices, then pack what may be given away."""
+    facts, corpus = job.facts(), job.write_speech()
+    progress.begin("Hiding voices", len(corpus))
+    made = api.anonymize_corpus(
+        job.speech, job.anonymized, strength=facts.strength, watch=lambda result: progress.did(ok=result.ok)
+    )
+    progress.begin("Packing", 0)
+    files = sorted(path for path in made.folder.rglob("*") if path.is_file())
+    with atomic_path(job.path / "anonymized.zip") as part, zipfile.ZipFile(part, "w") as packed:
+        for path in files:
+            inside = zipfile.ZipInfo(f"anonymized/{path.relative_to(made.folder).as_posix()}", (1980, 1, 1, 0, 0, 0))
+            packed.writestr(inside, path.read_bytes())
+    failures = [f"{Path(item).name}: {why}" for item, why in made.failures]
+    return {
+        "done": made.done,
+        "failed": made.failed,
+        "failures": failures[:50],
+        "folder": str(made.folder),
+        "private": str(made.private),
+    }
+
+
+class AttackProgress:
+    """Follows the stages of an evaluation; what an attacker has measured is said at once."""
+
+    def __init__(self, job: JobFolder, progress: Progress) -> None:
+        self._run, self._progress = job.path / "run", progress
+
+    def began(self, wave: str, _jobs: Any, items: int) -> None:
+        """A kind of work begins."""
+        self._progress.begin(WAVES.get(wave, wave), items)
+
+    def did(self, _job: Any, result: Any) -> None:
+        """One item is done."""
+        self._progress.did(ok=result.ok)
+
+    def ended(self, job: Any, _failures: Any, _seconds: float) -> None:
+        """A stage is complete: say its numbers, if it measured something."""
+        for finding in api.measured(self._run, job):
+            if "gender" not in finding.conditions and finding.conditions.get("L", 1) == 1:
+                self._progress.lines.append(f"{job.labels.get('attacker', '')} attacker: {finding}")
+        self._progress.tell(now=True)
+
+
+def attack(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
+    """Let attackers listen; write the report and, where it can be set, the PDF."""
+    found = api.evaluate(job.speech, job.anonymized, out=job.path / "run", watch=AttackProgress(job, progress))
+    progress.begin("Writing the report", 0)
+    found.report(job.path / "report")
+    evidence = ""
+    try:
+        found.evidence(job.path / "evidence.pdf")
+    except MissingExtraError as error:
+        evidence = str(error)
+    tables = [{"head": [" ".join(name.split()) for name in head], "rows": rows} for head, rows in found.tables()]
+    return {"verdict": found.verdict, "tables": tables[:1], "notes": list(found.notes)[:20], "evidence": evidence}
+
+
+WORK = {"read": read, "preview": preview, "hide": hide, "attack": attack}
+
+
+def main(folder: Path, phase: Phase) -> int:
+    """Do one phase; how it ended is written last."""
+    job = JobFolder(folder)
+    progress = Progress(job, phase)
+    try:
+        result: Mapping[str, Any] = {"ok": True, **WORK[phase](job, progress)}
+    except PersonareError as error:
+        result = {"ok": False, "error": " ".join(str(error).split())}
+    except Exception as error:
+        job.keep(
+            f"done-{phase}.json",
+            {"ok": False, "error": f"this is a fault of personare: {type(error).__name__}: {error}"},
+        )
+        raise
+    job.keep(f"done-{phase}.json", result)
+    return 0 if result["ok"] else 1
+
+
+if __name__ == "__main__":
+    chosen = next(name for name in PHASES if name == sys.argv[2])
+    sys.exit(main(Path(sys.argv[1]), chosen))

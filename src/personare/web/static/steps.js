@@ -1,0 +1,136 @@
+// The steps of a job: people, strength, hiding, attackers, what may be given away.
+import { ask, el, problem, say, sentence } from "./dom.js";
+import { draw } from "./spectrogram.js";
+
+const RULES = [["", "As the folder is laid out"], ["folder", "Each folder is a person"], ["file", "Each file is a person"], ["channel", "Each channel is a person (calls)"]];
+const number = value => Number(value).toLocaleString("en");
+const time = seconds => seconds === null || seconds === undefined ? "" : seconds < 90 ? `about ${seconds} s left` : seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
+
+export const STEPS = ["Recordings", "People", "Strength", "Hide", "Attack", "Give away"];
+
+// which step a job is at, by what has ended
+export function stepOf(job) {
+  const good = phase => job.ended[phase] && job.ended[phase].ok;
+  if (good("attack")) return 5;
+  if (good("hide")) return job.phase === "attack" || job.chosen === 4 ? 4 : 4;
+  if (job.phase === "hide" && !good("hide")) return 3;
+  if (job.phase === "preview") return 2;
+  if (good("read")) return job.chosen === 2 ? 2 : 1;
+  return 0;
+}
+
+export function act(job, body, page) {
+  return ask(`api/jobs/${job.id}/act`, body).then(page.refresh, error => problem(page.main, error));
+}
+
+function failure(job, phase) {
+  const ended = job.ended[phase];
+  return ended && !ended.ok ? el("div", { class: "error", role: "alert" }, el("strong", {}, "This does not work. "), sentence(ended.error)) : null;
+}
+
+// progress with the buttons that fit: pause, resume, cancel
+export function work(job, page, words) {
+  const p = job.progress || {}, running = job.status === "running";
+  const bar = p.total ? el("progress", { max: p.total, value: p.done, "aria-label": words }) : running ? el("progress", { "aria-label": words }) : null;
+  const count = p.total ? `${number(p.done)} of ${number(p.total)}${p.failed ? `, ${number(p.failed)} failed` : ""}` : "";
+  const state = running ? [p.label || words, count, time(p.left_s)].filter(Boolean).join(" · ") : job.status === "paused" ? `Paused${count ? ` at ${count}` : ""}.` : "Interrupted; nothing is lost.";
+  const button = (label, action, main) => el("button", { type: "button", class: main ? "main" : "", onclick: () => act(job, { action }, page) }, label);
+  return el("section", { class: "card" }, el("p", { id: "work" }, state), bar,
+    el("div", { class: "actions" }, running ? button("Pause", "pause") : button("Go on", "resume", true), button("Cancel", "cancel")));
+}
+
+export function reading(job, page) {
+  if (failure(job, "read")) return [failure(job, "read"), rule(job, page)];
+  return [work(job, page, "Looking at the recordings")];
+}
+
+function rule(job, page) {
+  const known = RULES.some(([value]) => value === job.rule);
+  const pattern = el("input", { type: "text", value: known ? "" : job.rule, placeholder: "{speaker}_{rest}", "aria-label": "Pattern of file names" });
+  const chosen = el("select", { "aria-label": "Who speaks" }, RULES.map(([value, words]) => el("option", { value, selected: value === job.rule }, words)), el("option", { value: "*", selected: !known }, "By a pattern of file names"));
+  chosen.addEventListener("change", () => { pattern.hidden = chosen.value !== "*"; });
+  pattern.hidden = known;
+  return el("div", { class: "row" }, chosen, pattern, el("button", { type: "button", onclick: () => act(job, { action: "read", rule: chosen.value === "*" ? pattern.value : chosen.value }, page) }, "Look again"));
+}
+
+export function people(job, page) {
+  const found = job.ended.read;
+  const body = el("tbody"), more = el("p", { class: "soft" });
+  const search = el("input", { type: "search", placeholder: "Find a person", "aria-label": "Find a person" });
+  let start = 0;
+  async function load(again) {
+    if (again) { start = 0; body.replaceChildren(); }
+    const part = await ask(`api/jobs/${job.id}/people?from=${start}&search=${encodeURIComponent(search.value)}`).catch(error => { problem(page.main, error); return { people: [], total: 0 }; });
+    start += part.people.length;
+    body.append(...part.people.map(person => {
+      const name = el("input", { type: "text", value: person.name, "aria-label": `Name of ${person.found}`, maxlength: 200 });
+      name.addEventListener("change", () => ask(`api/jobs/${job.id}/act`, { action: "name", found: person.found, name: name.value }).then(() => say(`${person.found} is ${name.value}`), error => { name.value = person.name; problem(page.main, error); }));
+      return el("tr", {}, el("th", { scope: "row" }, person.found), el("td", {}, name), el("td", { class: "n" }, number(person.recordings)));
+    }));
+    more.replaceChildren(`${number(start)} of ${number(part.total)} people shown. `, start < part.total ? el("button", { type: "button", onclick: () => load(false) }, "Show more") : "");
+  }
+  search.addEventListener("input", () => { clearTimeout(search.wait); search.wait = setTimeout(() => load(true), 250); });
+  load(true);
+  return [el("h1", {}, `${number(found.people)} ${found.people === 1 ? "person" : "people"} in ${number(found.recordings)} recordings`),
+    el("p", {}, "Is that right? Each person gets one new voice. Give two of them the same name if they are one person, or say where the name stands:"), rule(job, page),
+    found.notes.length ? el("details", {}, el("summary", {}, `${found.notes.length} remarks`), el("ul", {}, found.notes.map(note => el("li", {}, note)))) : null,
+    el("section", { class: "card" }, el("div", { class: "row" }, search), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "found as"), el("th", { scope: "col" }, "name"), el("th", { scope: "col", class: "n" }, "recordings"))), body)), more),
+    el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => page.go(2) }, "That is right"))];
+}
+
+export function strength(job, page) {
+  let chosen = job.strength;
+  const choice = one => el("label", { class: "strength" }, el("input", { type: "radio", name: "strength", value: one.name, checked: one.name === job.strength, "aria-label": one.name, onchange: () => { chosen = one.name; } }),
+    el("b", {}, one.name), el("p", { class: "soft" }, one.meaning),
+    el("dl", {}, el("dt", {}, "attacker errs"), el("dd", {}, `${one.attacker_errs} %`), el("dt", {}, "words wrong"), el("dd", {}, `${one.words_wrong} %`)),
+    one.missing.length ? el("p", { class: "missing" }, `Needs: personare models fetch ${one.missing.join(" ")}`) : null);
+  const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running";
+  const sounds = ended && ended.ok ? ended.sounds.map((sound, i) => el("section", { class: "card" }, el("h2", { class: "first" }, sound.speaker),
+    el("div", { class: "before-after" }, ["before", "after"].map(kind => {
+      const address = `api/jobs/${job.id}/sound/${i}/${kind}?${ended.strength}`, canvas = el("canvas", { role: "img", "aria-label": `Spectrogram ${kind}, ${sound.speaker}` });
+      draw(canvas, address).catch(() => canvas.remove());
+      return el("div", { class: "sound" }, el("b", {}, kind === "before" ? "Before" : `After (${ended.strength})`), canvas, el("audio", { controls: true, preload: "auto", src: address, "aria-label": `${kind}, ${sound.speaker}` }));
+    })))) : [];
+  return [el("h1", {}, "How strongly?"),
+    el("fieldset", { class: "strengths" }, el("legend", {}, "An attacker who guesses errs 50 % of the time"), page.strengths.map(choice)),
+    failure(job, "preview"), busy ? el("p", { id: "work" }, "Hiding three voices …") : null,
+    el("div", { class: "actions" }, el("button", { type: "button", disabled: busy, onclick: () => act(job, { action: "preview", strength: chosen }, page) }, sounds.length ? "Hear it with this strength" : "Hear three recordings first"),
+      el("button", { class: "main", type: "button", disabled: busy, onclick: () => act(job, { action: "hide", strength: chosen }, page) }, "Hide all voices"),
+      el("button", { type: "button", onclick: () => page.go(1) }, "Back")),
+    sounds.length ? el("p", { class: "soft" }, "Voices are drawn anew when everything is hidden.") : null, sounds];
+}
+
+export function hiding(job, page) {
+  const failed = failure(job, "hide");
+  return [el("h1", {}, failed ? "Voices could not be hidden" : "Voices are being hidden"), failed || work(job, page, "Hiding voices"),
+    failed ? el("div", { class: "actions" }, el("button", { type: "button", onclick: () => act(job, { action: "cancel" }, page) }, "Choose again")) : el("p", { class: "soft" }, "You may close this page, or end the app: the work goes on where it was.")];
+}
+
+function hidden(job) {
+  const done = job.ended.hide;
+  return el("section", { class: "card stays" }, el("p", {}, `${number(done.done)} recordings are hidden${done.failed ? `, ${number(done.failed)} failed` : ""}.`),
+    done.failures.length ? el("details", {}, el("summary", {}, "What failed"), el("ul", {}, done.failures.map(line => el("li", {}, line)))) : null,
+    el("p", {}, "May be given away:"), el("p", { class: "paths" }, done.folder), el("p", {}, el("strong", {}, "Must stay: "), "the key that links people and recordings. Delete it to cut the link."), el("p", { class: "paths" }, done.private));
+}
+
+const again = (job, page) => el("button", { type: "button", onclick: () => confirm("Remove the hidden recordings, their key and the report, and choose again?") && act(job, { action: "again" }, page).then(() => page.go(2)) }, "Choose another strength");
+
+export function attacking(job, page) {
+  const failed = failure(job, "attack"), busy = job.phase === "attack" && !failed && job.ended.attack === null;
+  const lines = (job.progress && job.progress.lines) || [];
+  return [el("h1", {}, busy ? "Attackers are listening" : "Can anybody be recognised?"),
+    busy ? work(job, page, "Attackers listen") : el("p", {}, "Attackers now try to find out who speaks in the hidden recordings: one who only knows the original voices, and one who knows the method and uses it too."),
+    lines.length ? el("ul", { class: "lines" }, lines.map(line => el("li", {}, line))) : null, failed,
+    busy ? null : el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => act(job, { action: "attack" }, page) }, failed ? "Try again" : "Let attackers listen"), el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, "ZIP to give away"), again(job, page)),
+    hidden(job)];
+}
+
+export function result(job, page) {
+  const done = job.ended.attack, table = done.tables[0];
+  return [el("h1", {}, "The verdict"), done.verdict.split("\n").filter(Boolean).map(line => el("p", { class: "verdict" }, line.replace(/`/g, ""))),
+    el("div", { class: "actions" }, el("a", { class: "button", href: `api/jobs/${job.id}/file/report`, target: "_blank", rel: "noopener" }, "Report"),
+      done.evidence ? el("span", { class: "soft" }, done.evidence) : el("a", { class: "button", href: `api/jobs/${job.id}/file/evidence`, download: "evidence.pdf" }, "PDF evidence"),
+      el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, "ZIP to give away"), again(job, page)),
+    table ? el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, table.head.map(name => el("th", { scope: "col" }, name)))), el("tbody", {}, table.rows.map(row => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, cell))))))) : null,
+    hidden(job), done.notes.length ? el("details", {}, el("summary", {}, `${done.notes.length} remarks`), el("ul", {}, done.notes.map(note => el("li", {}, note)))) : null];
+}

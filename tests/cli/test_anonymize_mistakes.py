@@ -1,0 +1,116 @@
+"""The mistakes of a new user of ``personare anonymize``: one line each, exit code 2, before anything is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Command, hum
+from media_files import av, make_sound, without_media
+from personare.core.audio import write
+
+# what was typed -> what the line says; {x} stand for the files made below
+MISTAKES: dict[tuple[str, ...], str] = {
+    ("gone", "out"): "gone: no such file or folder",
+    ("out", "corpus"): "but corpus is there; SRC comes first, then DST",
+    ("gone.wav", "one.wav"): "but one.wav is there; SRC comes first, then DST",
+    ("corpus", "corpus/out"): "lies inside corpus and would become part of it",
+    ("corpus", "out.flac"): "SRC is a corpus of many recordings, so that DST is a folder",
+    ("corpus", "full"): "is not empty and was not made by personare anonymize",
+    ("corpus", "one.wav"): "one.wav: is a file; name a folder",
+    ("corpus", "out", "--format", "ogg"): "'ogg' is not allowed; Known: flac, mp3, opus, wav",
+    ("corpus", "out", "--format", "m4a"): "--format",
+    ("corpus", "out", "--shard", "2"): "must be i/n with 1 <= i <= n",
+    ("corpus", "out", "--shard", "5/4"): "must be i/n with 1 <= i <= n",
+    ("corpus", "out", "--level", "person"): "--level",
+    ("corpus", "out", "--names", "real"): "--names",
+    ("corpus", "out", "--method", "xvectr"): "did you mean 'xvector'",
+    ("corpus", "out", "--strength", "balance"): "no strength 'balance'; did you mean 'balanced'",
+    ("corpus", "out", "--strength", "fast", "--method", "mcadams"): "leave one out",
+    ("corpus", "out", "--set", "alpha=0.8"): "'alpha' is a parameter of a method; name the method",
+    ("corpus", "out", "--strength", "fast", "--set", "alhpa=1"): "did you mean 'alpha'",
+    ("corpus", "out", "--speaker-from", "folders"): "did you mean 'folder'",
+    ("corpus", "out", "--speaker-from", "{name}_x"): "name the field {speaker} once",
+    ("corpus", "out", "--strength", "fast", "--layout", "folder"): "did you mean 'folders'",
+    ("corpus", "out", "--strength", "fast", "--key", "out/key"): "the key must not lie in the folder",
+    (
+        "flat",
+        "out",
+        "--strength",
+        "fast",
+    ): "audio files lie in it directly; say who speaks: --speaker-from file, channel, or a pattern",
+    ("empty", "out", "--strength", "fast"): "no known layout",
+    ("one.wav", "one.wav"): "one.wav: is SRC itself; name a new file",
+    ("one.wav", "two.wav"): "two.wav: exists already; name a new file",
+    ("one.wav", "full"): "full: is a folder, but SRC is one recording; name a file, e.g. full/one.flac",
+    ("one.wav", "out"): "out: a file needs an ending; use one of .flac",
+    ("one.wav", "out.m4a"): "'.m4a' cannot be written; use one of .flac",
+    ("one.wav", "out.flac", "--format", "wav"): "--format wav and the ending disagree",
+    ("one.wav", "out.flac", "--shard", "1/2"): "--shard is for a corpus; SRC is one recording",
+    ("one.wav", "out.flac", "--layout", "folders"): "--layout is for a corpus",
+    ("one.wav", "out.flac", "--names", "keep"): "--names keep is for a corpus",
+    ("one.wav", "out.flac", "--speaker-from", "folder"): "--speaker-from folder is for a corpus",
+    ("one.wav", "out.mp4"): "SRC holds no moving picture; name a file ending in flac",
+    ("sound.m4a", "out.mp4"): "SRC holds no moving picture",
+    ("one.wav", "-", "--json"): "--json and the sound cannot both go to standard output",
+    ("one.wav", "-", "--format", "flac"): "a pipe gets wav",
+    ("words.wav", "out.flac"): "words.wav: not audio",
+    ("notes.md", "out.flac"): "notes.md: not audio",
+    ("corpus/manifest.parquet", "out.flac"): "so that DST is a folder",
+}
+
+
+@pytest.fixture
+def folder(small_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    small_corpus.rename(tmp_path / "corpus")
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.wav", "two.wav", "flat/anna.wav"):
+        write(tmp_path / name, hum(1, duration_s=0.2))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("precious")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "words.wav").write_text("these are words")
+    (tmp_path / "notes.md").write_text("these are notes")
+    return tmp_path
+
+
+def test_each_mistake_is_one_line_and_nothing_is_written(folder: Path, personare: Command) -> None:
+    av()
+    make_sound(folder / "sound.m4a", codec="aac")
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    for words, line in MISTAKES.items():
+        done = personare("anonymize", *words)
+        last = done.stderr.splitlines()[-1]
+        assert done.code == 2 and last.startswith("personare: ") and line in last, (words, done.stderr)
+        assert not done.stdout
+        assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before, words
+
+
+def test_a_missing_extra_is_named_before_any_work(
+    folder: Path, personare: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_media(monkeypatch)
+    (folder / "call.m4a").write_bytes(b"whatever it is")
+    done = personare("anonymize", "call.m4a", "out.flac")
+    assert done.code == 2 and "call.m4a needs the extra 'media'; install it with: pip install" in done.stderr
+
+
+def test_without_models_the_fast_one_is_used_and_one_line_says_how_to_get_better(
+    folder: Path, personare: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERSONARE_HOME", str(folder / "nothing"))
+    done = personare("anonymize", "one.wav", "out.flac")
+    assert done.code == 0 and "by mcadams" in done.stdout
+    (line,) = [line for line in done.stderr.splitlines() if "using" in line]
+    assert line.endswith("for 'balanced' (xvector) run: personare models fetch ge2e moonshine swift-f0")
+    strong = personare("anonymize", "one.wav", "strong.flac", "--strength", "strong")
+    assert strong.code == 2 and "personare models fetch" in strong.stderr and not (folder / "strong.flac").exists()
+    listed = personare("methods")
+    assert listed.stdout.count("not fetched") == 2 and "usc" in listed.stdout
+
+
+@pytest.mark.models
+def test_with_models_the_usual_one_is_the_balanced_one(folder: Path, personare: Command) -> None:
+    done = personare("anonymize", "one.wav", "out.flac", "--dry-run")
+    assert done.code == 0 and "xvector per speaker" in done.stdout

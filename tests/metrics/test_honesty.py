@@ -1,0 +1,60 @@
+"""Intervals hold the truth and verdicts seldom raise false alarms: ``benchmarks/honesty.py`` on a smaller grid."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from personare.core.findings import Estimate, Finding
+from personare.metrics import card
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def honesty() -> Any:
+    """benchmarks/honesty.py, which is no package."""
+    spec = importlib.util.spec_from_file_location("honesty_benchmark", BENCHMARKS / "honesty.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("world", ["words", "ratings", "affect", "inference"])
+def test_means_and_counts_are_honest(honesty: Any, world: str) -> None:
+    assert honesty.run([honesty.WORLDS[world]()], (5, 10), 60) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["detection", "legal", "singling-out", "similarity", "headline"])
+def test_attacks_and_verdicts_are_honest(honesty: Any, world: str) -> None:
+    assert honesty.run([honesty.WORLDS[world]()], (5, 10, 20), 100) == []
+
+
+def test_intervals_that_are_too_narrow_and_verdicts_that_cry_wolf_are_named(honesty: Any) -> None:
+    """The benchmark itself must see what it looks for: 1.4 standard errors of five speakers, and 0.7."""
+
+    def narrow(people: int, rng: np.random.Generator, *, informed: bool) -> Any:
+        values = rng.normal(size=people)
+        middle, reach = values.mean(), values.std() / np.sqrt(people) * (1.4 if informed else 0.7)
+        yield "sim", Finding(card("sim"), Estimate(middle, middle - reach, middle + reach, people), chance=0.0)
+
+    world = honesty.World("narrow", narrow, lambda: {"sim": 0.0})
+    problems = honesty.run([world], (5,), 200)
+    assert len(problems) == 2 and "coverage" in problems[0] and "false alarms" in problems[1]
+
+
+def test_no_interval_is_printed_as_refused(honesty: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    def silent(people: int, rng: np.random.Generator, *, informed: bool) -> Any:
+        yield "log10_l", Finding(card("log10_l"), Estimate(rng.random(), np.nan, np.nan, people))
+
+    world = honesty.World("silent", silent, dict, can_be_empty=False)
+    assert honesty.run([world], (5, 10), 20) == []
+    assert "| log10_l | refused | refused |" in capsys.readouterr().out

@@ -1,0 +1,197 @@
+"""Simulated evaluators of known habits: the analysis finds what they do, and names who does not listen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from panels.pools import Habit, silent_panel, simulate
+from personare.core.errors import ConfigError, MetricError
+from personare.core.findings import Finding
+from personare.panels.folder import PlannedTrial, read_panel
+from personare.pipeline.jobs.panel_analysis import AnalyzedPanel, analyze_panel, export_panel
+from personare.reports.report import write_run_report
+from personare.reports.run import read_run
+
+# how alike target speech sounds, and how natural speech is, on a scale from 1 to 10; other speech sounds alike by 3
+SIMILAR = {"original": 8.0, "b1": 3.0, "b2": 5.5}
+NATURAL = {"original": 8.0, "b1": 4.0, "b2": 6.0}
+FOUND = {"original": 0.61, "b1": 0.51, "b2": 0.55}
+
+
+def rater(habit: float) -> Habit:
+    """Somebody who rates everything higher, or lower, than others do."""
+
+    def answer(trial: PlannedTrial, rng: np.random.Generator) -> dict[str, Any]:
+        alike = SIMILAR[trial.system] if trial.target else 3.0
+        alike = {"same recording": 10.0, "other gender": 1.0}.get(trial.check, alike)
+        means = {"similarity": alike, "naturalness": NATURAL[trial.system], "intelligibility": NATURAL[trial.system]}
+        spread = 0.0 if trial.check else 1.5
+        return {k: int(np.clip(round(m + habit + spread * rng.standard_normal()), 1, 10)) for k, m in means.items()}
+
+    return answer
+
+
+def chooser(trial: PlannedTrial, rng: np.random.Generator) -> dict[str, Any]:
+    right = bool(trial.check) or rng.random() < FOUND[trial.system]
+    return {"choice": trial.answer if right else "AB".replace(trial.answer, "")}
+
+
+def clusterer(trial: PlannedTrial, rng: np.random.Generator) -> dict[str, Any]:
+    """Puts original speech together without a mistake, and guesses about anonymized speech."""
+    speakers = sorted({s.speaker for s in trial.stimuli})
+    right = {s.token: 1 + speakers.index(s.speaker) for s in trial.stimuli}
+    guessed = {s.token: int(rng.integers(1, 5)) for s in trial.stimuli}
+    moves = 0 if trial.system == "original" else 8
+    return {"clusters": right if trial.system == "original" else guessed, "moves": moves}
+
+
+def opinion(trial: PlannedTrial, rng: np.random.Generator) -> dict[str, Any]:
+    if trial.check == "noise":
+        return {"naturalness": 1, "intelligibility": 1}
+    mean = {"original": 4.5, "b1": 3.15, "b2": 3.76}[trial.system]
+    return {k: int(np.clip(np.floor(mean + rng.random()), 1, 5)) for k in ("naturalness", "intelligibility")}
+
+
+def only(found: AnalyzedPanel, metric: str, system: str, **where: str) -> Finding:
+    same = [
+        f
+        for f in found.findings
+        if f.metric.name == metric
+        and f.conditions["anonymizer"] == system
+        and all(f.conditions.get(k) == v for k, v in where.items())
+    ]
+    assert len(same) == 1, (metric, system, where, len(same))
+    return same[0]
+
+
+def test_unified_recovers_what_evaluators_of_different_habits_hear(tmp_path: Path) -> None:
+    panel = silent_panel(tmp_path, "unified", sessions=10)
+    simulate(panel, [rater(habit) for habit in np.linspace(-1, 1, 30)])
+    found = analyze_panel(tmp_path)
+    assert not found.inattentive and not found.notes
+    eers = {s: only(found, "eer_people", s).estimate for s in SIMILAR}
+    assert eers["original"].high < eers["b2"].low < eers["b2"].high < eers["b1"].low, "unlike, less alike, alike"
+    assert eers["b1"].value > 0.44 and eers["original"].value < 0.15 and eers["b1"].n == 30
+    # the truth for two normal curves 5 and 2.5 apart with spread 1.5, roughly: Phi(-5/3) and Phi(-2.5/3)
+    assert eers["original"].value == pytest.approx(0.048, abs=0.035) and eers["b2"].value == pytest.approx(
+        0.2, abs=0.05
+    )
+    above = {s: only(found, "rated_above", s, scale="naturalness") for s in ("b1", "b2")}
+    assert above["b1"].estimate.high < above["b2"].estimate.value < above["b2"].estimate.high < 0.5
+    assert float(above["b1"].conditions["p"]) < 1e-6
+    ranks = [only(found, "naturalness", s).estimate.value for s in ("b1", "b2", "original")]
+    assert ranks == sorted(ranks)
+    similarity = [only(found, "similarity", s, trials="nontarget").estimate.value for s in SIMILAR]
+    assert max(similarity) - min(similarity) < 0.06, "other people sound unlike in any case"
+
+
+def test_abx_recovers_the_probabilities_of_the_paper(tmp_path: Path) -> None:
+    panel = silent_panel(tmp_path, "abx", sessions=20)
+    simulate(panel, [chooser] * 120)
+    found = analyze_panel(tmp_path)
+    for system, truth in FOUND.items():
+        estimate = only(found, "abx", system).estimate
+        assert estimate.value == pytest.approx(truth, abs=0.04) and estimate.low < truth < estimate.high
+    assert only(found, "abx", "original").differs_from_chance and not only(found, "abx", "b1").differs_from_chance
+
+
+def test_clustering_tells_perfect_from_guessed(tmp_path: Path) -> None:
+    panel = silent_panel(tmp_path, "clustering", sessions=6)
+    simulate(panel, [clusterer] * 18)
+    found = analyze_panel(tmp_path)
+    assert not found.inattentive
+    for metric in ("purity", "clustering_f1"):
+        assert only(found, metric, "original").estimate.value == 1.0
+        for system in ("b1", "b2"):
+            guess = only(found, metric, system)
+            assert guess.chance is not None and guess.estimate.value == pytest.approx(guess.chance, abs=0.05)
+            assert float(guess.conditions["p"]) < 0.001, "the Mann-Whitney test of section 4.2.3"
+    assert only(found, "classification_change", "b1").estimate.value == 0.5
+
+
+def test_mos_recovers_the_means_of_table_8(tmp_path: Path) -> None:
+    panel = silent_panel(tmp_path, "mos", sessions=4)
+    simulate(panel, [opinion] * 40)
+    found = analyze_panel(tmp_path)
+    for system, truth in {"b1": 3.15, "b2": 3.76}.items():
+        estimate = only(found, "mos_naturalness", system).estimate
+        assert estimate.value == pytest.approx(truth, abs=0.06) and estimate.n == 40
+
+
+def test_who_does_not_listen_is_named_and_left_out_only_on_request(tmp_path: Path) -> None:
+    panel = silent_panel(tmp_path, "unified", sessions=4)
+
+    def careless(trial: PlannedTrial, rng: np.random.Generator) -> dict[str, Any]:
+        return {"similarity": 5, "naturalness": 5, "intelligibility": 5}
+
+    simulate(panel, [rater(0.0), rater(0.5), careless])
+    kept, left = analyze_panel(tmp_path), analyze_panel(tmp_path, attentive_only=True)
+    assert len(kept.inattentive) == 1 and kept.inattentive == left.inattentive
+    token, why = next(iter(kept.inattentive.items()))
+    assert why == ["same recording"] and any(token in note and "kept" in note for note in kept.notes)
+    assert any(token in note and "left out" in note for note in left.notes)
+    assert only(kept, "naturalness", "b1").estimate.n == 3 and only(left, "naturalness", "b1").estimate.n == 2
+
+
+@pytest.mark.parametrize("wrong", ["abx", "mos", "clustering"])
+def test_every_test_has_a_check_that_can_fail(tmp_path: Path, wrong: Any) -> None:
+    panel = silent_panel(tmp_path, wrong, sessions=1)
+
+    def never(trial: PlannedTrial, rng: np.random.Generator) -> dict[str, Any]:
+        if wrong == "abx":
+            return {"choice": "AB".replace(trial.answer, "")}
+        if wrong == "mos":
+            return {"naturalness": 5, "intelligibility": 5}
+        return {"clusters": {s.token: 1 for s in trial.stimuli}, "moves": 0}
+
+    simulate(panel, [never])
+    assert len(analyze_panel(tmp_path).inattentive) == 1
+
+
+def test_export_has_one_row_for_every_answer_with_its_timing(tmp_path: Path) -> None:
+    panel = silent_panel(tmp_path, "clustering", sessions=2)
+    simulate(panel, [clusterer] * 2)
+    assert export_panel(tmp_path, tmp_path / "a.csv") == (8, "csv")
+    assert export_panel(tmp_path, tmp_path / "a.parquet") == (8, "parquet")
+    frame = pl.read_parquet(tmp_path / "a.parquet")
+    assert frame["evaluator"].n_unique() == 2 and frame["page_ms"].to_list() == [5000] * 8
+    assert frame["clusters"].str.split(" ").list.len().to_list().count(16) == 6
+    with pytest.raises(ConfigError, match=r"\.csv or \.parquet"):
+        export_panel(tmp_path, tmp_path / "a.xlsx")
+
+
+def test_no_answers_is_one_plain_line(tmp_path: Path) -> None:
+    silent_panel(tmp_path, "abx", sessions=1)
+    with pytest.raises(MetricError, match="nobody has answered"):
+        analyze_panel(tmp_path)
+    (tmp_path / "panel.json").write_text("{")
+    with pytest.raises(ConfigError, match="not JSON"):
+        read_panel(tmp_path)
+
+
+def test_the_report_draws_the_figures_of_the_paper(tmp_path: Path) -> None:
+    panel = silent_panel(tmp_path, "unified", sessions=2)
+    simulate(panel, [rater(habit) for habit in (-1, -0.5, 0.5, 1)])
+    found = analyze_panel(panel.path)
+    page, *files = write_run_report(found.folder)
+    names = {f.stem for f in files if f.suffix == ".svg"}
+    assert {"violin-naturalness", "violin-intelligibility", "violin-similarity-target"} <= names, "figure 16"
+    assert {"det-naturalness", "det-intelligibility", "det-similarity-target", "det-similarity-nontarget"} <= names
+    assert "people-ignorant" in names, "figure 20"
+    text = page.read_text(encoding="utf-8")
+    assert "Listening panel" in text and "anna" not in text and "4 evaluators" in text
+    again = json.loads((found.folder / "findings.json").read_text())
+    assert len(again["findings"]) == len(found.findings) == len(read_run(found.folder).findings)
+
+
+def test_the_report_of_clusters_draws_figure_19(tmp_path: Path) -> None:
+    panel = silent_panel(tmp_path, "clustering", sessions=2)
+    simulate(panel, [clusterer] * 4)
+    _, *files = write_run_report(analyze_panel(tmp_path).folder)
+    assert {"purity", "purity-cumulative"} <= {f.stem for f in files}

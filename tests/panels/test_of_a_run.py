@@ -1,0 +1,112 @@
+"""From a run to a panel by the command line: real stages, real sounds, invitations, simulated answers, the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from conftest import Command
+from panels.pools import simulate
+from panels.test_analysis import chooser
+from personare.panels import TESTS
+from personare.panels.folder import PlannedTrial, read_panel
+from personare.pipeline.folder import STAGES
+from pipeline.tiny import write_corpus, write_study
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with two systems, enough people for all tests but clustering."""
+    from personare import run_study
+
+    folder = tmp_path_factory.mktemp("run")
+    write_corpus(folder / "corpus", speakers=8, utterances=6, train=0)
+    ways = {"original": {}, "b1": {"method": "mcadams", "alpha": 0.8}, "b2": {"method": "mcadams", "alpha": [0.5, 0.6]}}
+    study = write_study(
+        folder,
+        corpora={"hums": {"path": "corpus"}},
+        anonymizers=ways,
+        attackers={"ignorant": {"knowledge": "ignorant", "embedder": "trained:net.onnx"}},
+        listeners=None,
+        metrics=["eer"],
+        gallery_sizes=None,
+        clips=0,
+    )
+    run_study(study, folder / "run")
+    return folder / "run"
+
+
+def answer(trial: PlannedTrial, rng: Any) -> dict[str, Any]:
+    low = trial.system != "original" or trial.check == "other gender"
+    return {
+        "similarity": 10 if trial.check == "same recording" else 2 if low else 8,
+        "naturalness": 5,
+        "intelligibility": 5,
+    }
+
+
+def test_make_invite_analyze_export(run: Path, tmp_path: Path, personare: Command) -> None:
+    made = personare("panel", "make", run, tmp_path / "p", "--sessions", "2", "--trials", "8")
+    assert made.code == 0, made.stderr
+    assert "2 sessions of 10 trials" in made.stdout
+    panel = read_panel(tmp_path / "p")
+    assert {one.attacker for one in panel.settings.objective} == {"ignorant"} and panel.settings.systems == ("b1", "b2")
+    heard = set(panel.design["heard"])
+    assert heard == {"original", "b1", "b2"} and panel.design["seconds"].min() > 0.3  # type: ignore[operator]
+    invited = personare("panel", "invite", tmp_path / "p", "--count", "3", "--address", "https://x.example")
+    links = invited.stdout.split()
+    assert len(set(links)) == 3 and all(link.startswith("https://x.example/#") for link in links)
+    simulate(panel, [answer] * 3)
+    found = personare("panel", "analyze", tmp_path / "p")
+    assert found.code == 0 and "EER of rated similarity" in found.stdout
+    assert (tmp_path / "p" / "analysis" / "report" / "report.html").is_file()
+    assert personare("report", tmp_path / "p" / "analysis").code == 0, "a run folder like any other"
+    assert personare("panel", "export", tmp_path / "p", tmp_path / "a.parquet").code == 0
+    assert len(pl.read_parquet(tmp_path / "a.parquet")) == 30
+
+
+def test_every_step_is_told_as_json_where_asked(run: Path, tmp_path: Path, personare: Command) -> None:
+    folder = tmp_path / "p"
+    made = json.loads(personare("panel", "make", run, folder, "--sessions", "2", "--trials", "8", "--json").stdout)
+    assert (made["sessions"], made["trials"]) == (2, 10)
+    assert sum(row["trials"] for row in made["dealt"]) == 16, "two of each session are checks"
+    assert len(json.loads(personare("panel", "invite", folder, "--count", "2", "--json").stdout)["links"]) == 2
+    simulate(read_panel(folder), [answer] * 3)
+    found = json.loads(personare("panel", "analyze", folder, "--json").stdout)
+    assert found["findings"] and Path(found["report"]).is_file()
+    assert json.loads(personare("panel", "export", folder, tmp_path / "a.csv", "--json").stdout)["answers"] == 30
+
+
+def test_triplets_come_from_the_scores_of_the_run(run: Path, tmp_path: Path, personare: Command) -> None:
+    assert personare("panel", "make", run, tmp_path / "p", "--test", "abx", "--sessions", "2").code == 0
+    panel = read_panel(tmp_path / "p")
+    assert len(panel.sessions[1]) == 8 + 2, "as many triplets as there are speakers, and two checks"
+    simulate(panel, [chooser] * 2)
+    assert personare("panel", "analyze", tmp_path / "p").code == 0
+
+
+def test_mistakes_are_one_line(run: Path, tmp_path: Path, personare: Command) -> None:
+    for words, why in (
+        ((run, tmp_path / "p", "--test", "abxx"), "did you mean 'abx'"),
+        ((run, tmp_path / "p", "--test", "clustering"), "clustering test needs at least 8 speakers of one gender"),
+        ((tmp_path / "nowhere", tmp_path / "p"), "is no run folder"),
+        ((run, run), "exists and is not an empty folder"),
+    ):
+        ended = personare("panel", "make", *words)
+        assert ended.code == 2 and why in ended.stderr and ended.stderr.count("\n") == 1, ended.stderr
+    assert "unified" in TESTS
+
+
+def test_a_run_without_stages_says_so(run: Path, tmp_path: Path, personare: Command) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for file in run.iterdir():
+        if file.is_file():
+            (copy / file.name).write_bytes(file.read_bytes())
+    assert not (copy / STAGES).exists()
+    ended = personare("panel", "make", copy, tmp_path / "p")
+    assert ended.code == 2 and "run the study again" in ended.stderr

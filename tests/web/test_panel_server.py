@@ -1,0 +1,253 @@
+"""The panel's server: what it lets out and in, by whom; killed in the middle; fifty people at once; anything asked."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from panels.pools import Listened, write_test_panel
+from personare.panels.folder import PanelFolder, PlannedTrial, read_panel
+from personare.panels.store import AnswerStore
+from web.servers import Client, Server, started
+
+ANSWERS: dict[str, Any] = {"unified": {"naturalness": 3, "intelligibility": 4, "similarity": 5}, "abx": {"choice": "A"}}
+
+
+def tokens_of(panel: PanelFolder, count: int = 1) -> list[str]:
+    store = AnswerStore(panel.answers)
+    made = store.invite(count, days=1)
+    store.close()
+    return made
+
+
+def entered(server: Server, token: str) -> Client:
+    client = Client(server.port)
+    assert client.ask("/api/enter", {"token": token})[0] == 200
+    assert client.ask("/api/state")[0] == 200
+    return client
+
+
+def begun(server: Server, panel: PanelFolder, token: str) -> tuple[Client, dict[str, Any]]:
+    client = entered(server, token)
+    assert client.ask("/api/consent", {"agree": True})[1]["step"] == "headphones"
+    status, state, _ = client.ask("/api/headphones", {"choices": list(panel.settings.headphones.values())})
+    assert status == 200 and state["step"] == "trial"
+    return client, state
+
+
+def trial_of(panel: PanelFolder, state: dict[str, Any]) -> PlannedTrial:
+    tokens = [s["id"] for s in state["sounds"]]
+    every = (t for trials in panel.sessions.values() for t in trials)
+    return next(t for t in every if t.number == state["trial"] and [s.token for s in t.stimuli] == tokens)
+
+
+def answer(panel: PanelFolder, client: Client, state: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
+    listening = Listened(trial_of(panel, state)).report
+    told = {"trial": state["trial"], "answer": ANSWERS[panel.settings.test], "listening": listening}
+    return client.ask("/api/answer", told)
+
+
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory: pytest.TempPathFactory) -> PanelFolder:
+    return write_test_panel(tmp_path_factory.mktemp("panel"), "abx", sessions=4, seconds=0.2, trials=4)
+
+
+@pytest.fixture(scope="module")
+def server(panel: PanelFolder) -> Iterator[Server]:
+    with started("panel", "serve", panel.path, "--port", "0") as one:
+        yield one
+
+
+def test_nothing_tells_what_a_sound_is(panel: PanelFolder, server: Server) -> None:
+    client, state = begun(server, panel, tokens_of(panel)[0])
+    said = json.dumps(state)
+    assert set(state["sounds"][0]) == {"id", "part", "seconds"}
+    assert "anna" not in said and "check" not in said and "original" not in said and "b1" not in said
+    status, sound, told = client.ask(f"/audio/{state['sounds'][0]['id']}")
+    assert status == 200 and sound[:4] == b"fLaC" and b"anna" not in sound and told["content-type"] == "audio/flac"
+    later = panel.sessions[1][-1].stimuli[0].token
+    assert client.ask(f"/audio/{later}")[0] == 404, "only sounds of the trial at hand"
+
+
+def test_every_reply_carries_strict_headers(server: Server) -> None:
+    for path in ("/", "/static/panel.js", "/api/state", "/nothing", "/audio/x"):
+        _, _, told = Client(server.port).ask(path)
+        assert told["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+        assert told["x-content-type-options"] == "nosniff" and told["cache-control"] == "no-store"
+        assert "unsafe" not in told["content-security-policy"] and "server" not in told
+
+
+def test_cookies_are_for_this_site_and_no_script(panel: PanelFolder, server: Server) -> None:
+    _, _, told = Client(server.port).ask("/api/enter", {"token": tokens_of(panel)[0]})
+    cookie = told["set-cookie"].lower()
+    assert "httponly" in cookie and "samesite=strict" in cookie and "path=/" in cookie
+
+
+def test_other_pages_cannot_ask(panel: PanelFolder, server: Server) -> None:
+    client, state = begun(server, panel, tokens_of(panel)[0])
+    body = {"trial": state["trial"], "answer": {"choice": "A"}, "listening": Listened(trial_of(panel, state)).report}
+    for headers in (
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"X-Csrf": "wrong"},
+        {"X-Csrf": ""},
+    ):
+        assert client.ask("/api/answer", body, **headers)[0] == 403, headers
+    assert client.ask("/api/answer", body, Content_Type="text/plain")[0] == 415, "what a form of another page can send"
+    assert client.ask("/api/state", Host="evil.example")[0] == 421, "a name that leads here by somebody else's DNS"
+    assert client.ask("/api/state", Host=f"127.0.0.1:{server.port}")[1]["done"] == 0
+    assert client.ask("/api/answer", body, Origin=server.address.rstrip("/"))[0] == 200
+
+
+def test_answers_are_checked_and_come_once(panel: PanelFolder, server: Server) -> None:
+    client, state = begun(server, panel, tokens_of(panel)[0])
+    trial = trial_of(panel, state)
+    heard = Listened(trial).report
+    unheard = {**heard, "plays": {}}
+    for body, status in (
+        ({"trial": 1, "answer": {"choice": "C"}, "listening": heard}, 422),
+        ({"trial": 1, "answer": {"choice": "A"}, "listening": unheard}, 422),
+        ({"trial": 2, "answer": {"choice": "A"}, "listening": heard}, 409),
+        ({"trial": "1", "answer": {"choice": "A"}, "listening": heard}, 409),
+        ({"trial": 1, "answer": {"choice": "A"}, "listening": heard}, 200),
+        ({"trial": 1, "answer": {"choice": "B"}, "listening": heard}, 409),
+    ):
+        assert client.ask("/api/answer", body)[0] == status
+    assert client.ask("/api/overview")[0] == 403 and client.ask("/api/headphones", {"choices": [1, 1, 1]})[0] == 409
+
+
+def test_large_requests_and_guessed_invitations_are_stopped(panel: PanelFolder, tmp_path: Path) -> None:
+    with started("panel", "serve", panel.path, "--port", "0") as other:
+        client = Client(other.port)
+        assert client.ask("/api/enter", b"x" * 100_000)[0] == 413
+        client = Client(other.port)
+        statuses = [client.ask("/api/enter", {"token": "x" * 32})[0] for _ in range(30)]
+        assert statuses[0] == 403 and 429 in statuses
+        assert client.ask("/api/enter", {"token": tokens_of(panel)[0]})[0] == 429, (
+            "also with the right one, for a while"
+        )
+
+
+def test_a_used_port_and_a_wrong_folder_are_one_line(
+    panel: PanelFolder, server: Server, tmp_path: Path, personare: Any
+) -> None:
+    for words, why in (((tmp_path,), "is no panel folder"), ((panel.path, "--port", server.port), "choose another")):
+        ended = personare("panel", "serve", *map(str, words))
+        assert ended.code == 2 and why in ended.stderr and ended.stderr.count("\n") == 1
+
+
+def test_after_a_kill_every_acknowledged_answer_is_there(tmp_path: Path) -> None:
+    panel = write_test_panel(tmp_path, "abx", sessions=2, seconds=0.2, trials=8)
+    acknowledged = 0
+    token = tokens_of(panel)[0]
+    with started("panel", "serve", panel.path, "--port", "0") as first:
+        client, state = begun(first, panel, token)
+        for _ in range(5):
+            status, state, _ = answer(panel, client, state)
+            acknowledged += status == 200
+        first.kill()
+    store = AnswerStore(panel.answers)
+    assert len(store.answers()) == acknowledged == 5
+    store.close()
+    with started("panel", "serve", panel.path, "--port", "0") as second:
+        again = entered(second, token)
+        state = again.ask("/api/state")[1]
+        assert state["done"] == 5 and state["trial"] == 6, "goes on where it was"
+        assert answer(panel, again, state)[0] == 200
+
+
+def test_fifty_people_at_once_lose_nothing(tmp_path: Path) -> None:
+    panel = write_test_panel(tmp_path, "abx", sessions=10, seconds=0.2, trials=4)
+    tokens, running = tokens_of(panel, 50), list[Server]()
+
+    def session(token: str) -> list[int]:
+        client, state = begun(running[0], panel, token)
+        statuses = []
+        while state["step"] == "trial":
+            for sound in state["sounds"]:
+                statuses.append(client.ask(f"/audio/{sound['id']}")[0])
+            status, state, _ = answer(panel, client, state)
+            statuses.append(status)
+        client.close()
+        return statuses
+
+    with (
+        started("panel", "serve", panel.path, "--port", "0") as one,
+        concurrent.futures.ThreadPoolExecutor(50) as people,
+    ):
+        running.append(one)
+        statuses = [status for each in people.map(session, tokens, timeout=300) for status in each]
+    assert set(statuses) == {200}
+    store = AnswerStore(panel.answers)
+    rows = store.answers()
+    each = len(panel.sessions[1])
+    assert len(rows) == 50 * each == len({(row["evaluator"], row["trial"]) for row in rows})
+    sessions = [one.session for one in store.evaluators()]
+    assert all(sessions.count(number) == 5 for number in range(1, 11)), "sessions are shared evenly"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(["trial", "answer", "listening", "choice", "token", "agree", "choices", "played_ms"])
+BODIES = st.dictionaries(NAMES, JSON, max_size=4) | JSON
+PATHS = st.sampled_from(
+    ["/api/answer", "/api/enter", "/api/consent", "/api/headphones", "/api/state", "/api/overview", "/", "/audio/x"]
+) | st.text(alphabet=string.printable.replace("\n", "").replace("\r", ""), max_size=40).map(
+    lambda t: "/" + quote(t, safe="/.%")
+)
+UP = [
+    "../design.parquet",
+    "..%2fdesign.parquet",
+    "%2e%2e/panel.json",
+    "....//answers.sqlite",
+    "design.parquet",
+    "%00",
+    "/etc/passwd",
+]
+ESCAPES = st.sampled_from([f"/{folder}/{name}" for folder in ("audio", "static") for name in UP])
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(path=PATHS | ESCAPES, body=st.none() | BODIES, raw=st.none() | st.binary(max_size=60), inside=st.booleans())
+def test_whatever_is_asked_nothing_breaks_and_nothing_gets_out(
+    panel: PanelFolder, server: Server, path: str, body: Any, raw: bytes | None, inside: bool
+) -> None:
+    client = Client(server.port)
+    if inside:
+        client.cookie, client.csrf = fuzzing_login(panel, server)
+    status, found, told = client.ask(path, raw if raw is not None else body)
+    client.close()
+    assert status < 500, (path, body, raw)
+    kind = told.get("content-type", "")
+    ours = kind.startswith(("application/json", "text/html", "text/css", "text/javascript", "image/svg", "audio/flac"))
+    assert ours or status in (404, 405, 307), (path, kind)
+    if kind == "audio/flac":
+        name = path.rpartition("/")[2]
+        assert found == read_panel(panel.path).sound(name).read_bytes()
+    content = found if isinstance(found, bytes) else json.dumps(found).encode()
+    assert b"PAR1" not in content and b"SQLite" not in content and b"anna" not in content and b"root:" not in content
+
+
+_LOGIN: dict[int, tuple[str, str]] = {}
+
+
+def fuzzing_login(panel: PanelFolder, server: Server) -> tuple[str, str]:
+    """One browser that is let in, for all examples."""
+    if server.port not in _LOGIN:
+        client, _ = begun(server, panel, tokens_of(panel)[0])
+        _LOGIN[server.port] = (client.cookie, client.csrf)
+    return _LOGIN[server.port]
