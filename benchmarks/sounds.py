@@ -25,9 +25,10 @@ KEY = "a page of sounds"
 RATE_HZ = 16_000
 INTRODUCTION = """# How they sound
 
-Four invented speakers (Kokoro), one utterance each, through every method with one public key. Listen for three things: is it
-another person, are the words there, would you like to listen for an hour? What each method hides is no matter of how
-different it sounds: the [tables](index.md#what-they-do-to-real-speech) say it. Voices that were made by a synthesizer are cleaner than people's.
+Four invented speakers (Kokoro), one utterance each, through every method with one public key. Listen for three things:
+is it another person, are the words there, would you like to listen for an hour? What a method hides is no matter of
+how different it sounds: the [tables](index.md#what-they-do-to-real-speech) say it. Voices that a synthesizer has made
+are cleaner than people's.
 
 `python benchmarks/sounds.py` makes this page.
 """
