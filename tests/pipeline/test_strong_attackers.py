@@ -151,3 +151,11 @@ def test_models_that_embedders_need_are_known() -> None:
     needed = {name: models_of_embedder(name) for name in attack_sets.EMBEDDERS}
     assert needed["f0"] == ("swift-f0",) and needed["energy"] == () and needed["wespeaker"] == ("wespeaker",)
     assert all(model in WEIGHTS for models in needed.values() for model in models)
+
+
+def test_a_comparison_of_methods_has_an_attacker_who_learns_where_people_are_enough() -> None:
+    enough, few = (attack_sets.comparison_set(attacked=count) for count in (FEWEST_SPEAKERS, FEWEST_SPEAKERS - 1))
+    assert list(enough.attackers) == ["ignorant", "lazy-informed", "informed"]
+    assert enough.attackers["informed"].folds and enough.attackers["informed"].scorer == "chosen"
+    assert list(few.attackers) == ["ignorant", "lazy-informed"]
+    assert f"{FEWEST_SPEAKERS - 1} people are too few" in " ".join(few.notes)

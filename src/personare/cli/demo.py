@@ -56,7 +56,7 @@ def demo(
     show.failures(anonymized.failures)
     typer.echo("3/3 attacking and listening", err=as_json)
     methods = {name: {"method": p.method, **p.parameters} for name, p in PRESETS.items()}
-    study = builtin.comparison(source, methods)
+    study = builtin.comparison(source, methods, attacked=made.speakers)
     result = given.watched(api.run_study, study=study, out=folder / "run", resume=True, jobs=jobs)
     page = result.report()
     title = f"{result.title}; every attack is in the report"

@@ -49,6 +49,23 @@ def quick_set() -> AttackSet:
     return plain_set(notes=(QUICK,))
 
 
+def comparison_set(*, attacked: int) -> AttackSet:
+    """Give the attackers that compare several methods in minutes: one voice embedder, and what is no voice for free."""
+    levels = (Knowledge.IGNORANT, Knowledge.LAZY_INFORMED)
+    choices = {level.value: AttackerChoice(level.value, embedder=PLAIN) for level in levels}
+    if attacked < FEWEST_SPEAKERS:
+        return AttackSet(choices, (f"The informed attacker was not played: {_too_few(attacked)}",))
+    embedders = JOINT.join((PLAIN, "energy", "rhythm", "spectrum"))
+    choices[Knowledge.INFORMED.value] = AttackerChoice(
+        Knowledge.INFORMED.value, embedder=embedders, scorer="chosen", folds=FOLDS
+    )
+    return AttackSet(choices, ("personare evaluate plays more embedders and draws, and gets further.",))
+
+
+def _too_few(attacked: int) -> str:
+    return f"{attacked} people are too few to learn from each other, from {FEWEST_SPEAKERS} on it does."
+
+
 def strongest_set(*, attacked: int, learnt_from: int) -> AttackSet:
     """Give the strongest set for so many attacked people, and others with two utterances or more to learn from."""
     there = [name for name in EMBEDDERS if not missing(*models_of_embedder(name))]
@@ -79,8 +96,5 @@ def strongest_set(*, attacked: int, learnt_from: int) -> AttackSet:
             f"from {FEWEST_CHOOSING} on it chooses among back-ends and embedders."
         )
     if not folds:
-        notes.append(
-            f"The informed attacker did not learn from the attacked corpus itself: {attacked} people are too few, "
-            f"from {FEWEST_SPEAKERS} on it does."
-        )
+        notes.append(f"The informed attacker did not learn from the attacked corpus itself: {_too_few(attacked)}")
     return AttackSet(choices, tuple(notes))

@@ -13,7 +13,15 @@ from typing import Any
 
 from personare.attackers.knowledge import knowledge
 from personare.core.errors import ConfigError, did_you_mean
-from personare.pipeline.attack_sets import LEVELS, PLAIN, AttackSet, plain_set, quick_set, strongest_set
+from personare.pipeline.attack_sets import (
+    LEVELS,
+    PLAIN,
+    AttackSet,
+    comparison_set,
+    plain_set,
+    quick_set,
+    strongest_set,
+)
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.given_choice import GivenSpeechChoice
 from personare.pipeline.resolve import resolve_anonymizers
@@ -84,24 +92,27 @@ def comparison(
     original: Path,
     anonymizers: Mapping[str, Mapping[str, Any]],
     *,
+    attacked: int,
     listeners: Sequence[str] = ("moonshine", "dnsmos"),
     seed: int = 1,
 ) -> Study:
     """Which of these methods hides best, and what does each cost in words and quality?
 
-    ``anonymizers`` are methods with their parameters, by label, as in a study file.
+    ``anonymizers`` are methods with their parameters, by label, as in a study file; ``attacked`` is how many people
+    there are: an attacker who learns from the others of them takes part where they are enough.
     """
+    played = comparison_set(attacked=attacked)
     return Study(
         title="Which method hides these voices, and at what price?",
         corpora={original.resolve().stem: CorpusChoice(path=original.resolve(), one_sided="drop")},
         anonymizers={ORIGINAL: {}, **anonymizers},
-        attackers=_choices(["ignorant", "lazy-informed"], "ecapa"),
+        attackers=dict(played.attackers),
         listeners=listener_choices(listeners, {}),
         metrics=METRICS,
         utterances_per_trial=UTTERANCES_PER_TRIAL,
         skip_impossible=True,
         seed=seed,
-        notes="The informed attacker was not played: there is no speech of other people to learn from.",
+        notes=" ".join(played.notes),
     )
 
 
