@@ -2,15 +2,18 @@
 
     python benchmarks/attack_table.py [CORPUS] [--train CORPUS] [--speakers N] [--utterances M] [--only NAME;NAME]
                                       [--embedders NAME,NAME] [--each] [--enroll-draws D] [--train-draws D]
-                                      [--lengths L,L] [--out RUN] [--jobs J] [--json]
+                                      [--train-utterances T] [--lengths L,L] [--apart] [--listeners NAME,NAME]
+                                      [--out RUN] [--jobs J] [--json]
 
 The same pipeline as ``personare study run``. People of the part 'eval' are attacked; what attackers learn from is the
 part 'train' (and --train). Attackers: those who know nothing, who know the method, the plain informed one (one
 embedder, PLDA, one draw), and the strongest of ``personare evaluate``, also without folds. ``--each`` plays the
 informed attacker with every embedder by itself, too; ``--embedders`` leaves some out, e.g. the slow ones.
 The last column is the attack that held-out training speakers found strongest: it is chosen without looking at its
-success. Below the table stands what must hold: no informed attack is weaker than one that knows less by more than
-chance (the intervals over speakers do not overlap).
+success. ``--apart`` attacks every corpus of the speech (column 'corpus') by itself: people who were recorded alike
+are harder to tell apart, and 'in folds' needs 16 of them. ``--listeners`` adds what is left of the speech, e.g.
+moonshine,whisper,dnsmos,pitch-swift. Below the table stands what must hold: no informed attack is weaker than one that
+knows less by more than chance (the intervals over speakers do not overlap).
 Run again with the same --out, what is done is not done again.
 """
 
@@ -32,7 +35,7 @@ from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.pipeline.attack_choices import CHOICES
 from personare.pipeline.attack_sets import EMBEDDERS, VOICES
-from personare.pipeline.study import AttackerChoice, CorpusChoice, Study
+from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.reports.run import read_run
 
 
@@ -47,6 +50,7 @@ def _methods() -> Any:
 
 BENCH = _methods()
 METHODS: dict[str, dict[str, Any]] = BENCH.METHODS
+GIVEN_BY = {**BENCH.GIVEN_BY, "whisper": ("wer",)}
 KNOWS_LESS = ("ignorant", "lazy-informed")
 STRONGEST = "informed, fusion in folds"
 
@@ -77,71 +81,99 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
 def study_of(words: argparse.Namespace, folder: Path) -> Study:
     """Make the study that a command line asks for."""
     names = words.only.split(";") if words.only else list(METHODS)
+    listeners = {name: ListenerChoice(name) for name in words.listeners.split(",") if name}
+    utility = dict.fromkeys(metric for name in listeners for metric in GIVEN_BY.get(name, ()))
     return Study(
         title="How far attackers get",
-        corpora={
-            "speech": CorpusChoice(
-                path=words.corpus.resolve(),
-                train_path=None if words.train is None else everything_to_learn_from(words, folder),
-                speakers=words.speakers,
-                utterances=words.utterances,
-                one_sided="drop",
-            )
-        },
+        corpora=corpora_of(words, folder),
         anonymizers={"original": {}, **{name: METHODS[name] for name in names}},
         attackers=attackers_of(words),
+        listeners=listeners,
         utterances_per_trial=tuple(int(length) for length in words.lengths.split(",")),
-        metrics=("eer", "linkability"),
+        metrics=("eer", "linkability", *utility),
         skip_impossible=True,
         clips=0,
     )
 
 
-def everything_to_learn_from(words: argparse.Namespace, folder: Path) -> Path:
-    """List the corpus' own train part and the other corpus together; an utterance that is in both is there once."""
-    own = read_corpus(words.corpus).corpus.of_part("train").frame
-    more = read_corpus(words.train).corpus.frame
-    both = pl.concat([own, more.filter(~pl.col("utterance").is_in(own["utterance"].to_list()))], how="diagonal_relaxed")
+def corpora_of(words: argparse.Namespace, folder: Path) -> dict[str, CorpusChoice]:
+    """List the attacked speech, as one corpus or as several, and everything that is learnt from, beside the run."""
+    spoken = read_corpus(words.corpus).corpus
+    attacked = spoken.of_part("eval").frame
+    learnt = spoken.of_part("train").frame
+    if words.train is not None:
+        more = read_corpus(words.train).corpus.frame
+        new = more.filter(~pl.col("utterance").is_in(learnt["utterance"].to_list()))
+        learnt = pl.concat([learnt, new], how="diagonal_relaxed")
+    learnt = learnt.sort("utterance").filter(pl.int_range(pl.len()).over("speaker") < words.train_utterances)
     place = folder / "train" / "manifest.parquet"
-    Corpus(both).save(place)
-    return place
+    Corpus(learnt.drop("part", strict=False)).save(place)
+    parts = {"speech": attacked}
+    if words.apart:
+        parts = {str(name): own for (name,), own in attacked.group_by("corpus", maintain_order=True)}
+    choices = {}
+    for name, rows in sorted(parts.items()):
+        Corpus(rows.drop("part")).save(folder / name / "manifest.parquet")
+        choices[name] = CorpusChoice(
+            path=folder / name / "manifest.parquet",
+            train_path=place,
+            speakers=words.speakers,
+            utterances=words.utterances,
+            one_sided="drop",
+        )
+    return choices
 
 
-def rows_of(findings: Sequence[pn.Finding], strongest: dict[str, str], length: int) -> Iterator[dict[str, str]]:
+def rows_of(
+    findings: Sequence[pn.Finding], strongest: dict[tuple[str, str], str], *, corpus: str, length: int
+) -> Iterator[dict[str, str]]:
     """Give one row per method: the EER of every attacker, then linkability and EER of the strongest."""
-    own = [f for f in findings if "gender" not in f.conditions and f.conditions.get("L") == length]
+    own = [f for f in overall(findings, corpus) if f.conditions.get("L") == length]
     for method in dict.fromkeys(str(f.conditions["anonymizer"]) for f in own):
         here = [f for f in own if f.conditions["anonymizer"] == method]
         row = {"method": method}
         row |= {str(f.conditions["attacker"]): f.text for f in here if f.metric.name == "eer"}
         links = [f for f in here if f.metric.name == "linkability"]
         most = max((int(f.conditions["N"]) for f in links), default=0)
-        best = strongest.get(method, "")
+        best = strongest.get((corpus, method), "")
         linked = [f.text for f in links if f.conditions["N"] == most and f.conditions["attacker"] == best]
         row[f"linked among {most}"] = linked[0] if linked else "-"
         row["strongest on training speakers"] = best or "-"
         yield row
 
 
-def strongest_of(folder: Path) -> dict[str, str]:
-    """Name for every method the attack that told held-out training speakers apart best."""
-    areas: dict[str, dict[str, float]] = {}
+def left_of_the_speech(findings: Sequence[pn.Finding], *, corpus: str) -> Iterator[dict[str, str]]:
+    """Give one row per method: words wrong by every recognizer, and whatever else was listened for."""
+    own = [f for f in overall(findings, corpus) if "listener" in f.conditions]
+    for method in dict.fromkeys(str(f.conditions["anonymizer"]) for f in own):
+        here = [f for f in own if f.conditions["anonymizer"] == method]
+        yield {"method": method} | {f"{f.metric.name}, {f.conditions['listener']}": f.text for f in here}
+
+
+def overall(findings: Sequence[pn.Finding], corpus: str) -> list[pn.Finding]:
+    """Give what was found on all people of a corpus."""
+    return [f for f in findings if "gender" not in f.conditions and f.conditions.get("corpus") == corpus]
+
+
+def strongest_of(folder: Path) -> dict[tuple[str, str], str]:
+    """Name for every corpus and method the attack that told held-out training speakers apart best."""
+    areas: dict[tuple[str, str], dict[str, float]] = {}
     for artefact in read_run(folder).of_kind(CHOICES):
-        method, who = (str(artefact.conditions[name]) for name in ("anonymizer", "attacker"))
-        areas.setdefault(method, {})[who] = float(artefact.conditions["area"])
-    return {method: max(found, key=found.__getitem__) for method, found in areas.items()}
+        corpus, method, who = (str(artefact.conditions[name]) for name in ("corpus", "anonymizer", "attacker"))
+        areas.setdefault((corpus, method), {})[who] = float(artefact.conditions["area"])
+    return {where: max(found, key=found.__getitem__) for where, found in areas.items()}
 
 
 def weaker_than_expected(findings: Sequence[pn.Finding]) -> Iterator[str]:
     """Name every informed fusion that errs more than an attacker who knows less, by more than chance."""
     eers = [f for f in findings if f.metric.name == "eer" and "gender" not in f.conditions]
     for strong in (f for f in eers if f.conditions["attacker"] == STRONGEST):
-        same = ("anonymizer", "L")
+        same = ("corpus", "anonymizer", "L")
         for weak in eers:
             alike = all(weak.conditions.get(name) == strong.conditions.get(name) for name in same)
             knows_less = weak.conditions["knowledge"] in KNOWS_LESS
             if alike and knows_less and strong.estimate.low > weak.estimate.high:
-                where = f"{strong.conditions['anonymizer']}, L = {strong.conditions['L']}"
+                where = ", ".join(str(strong.conditions[name]) for name in same)
                 yield f"{where}: {STRONGEST} {strong.text}, but {weak.conditions['attacker']} {weak.text}"
 
 
@@ -157,7 +189,10 @@ def main() -> None:
     parser.add_argument("--each", action="store_true")
     parser.add_argument("--enroll-draws", type=int, default=5)
     parser.add_argument("--train-draws", type=int, default=2)
+    parser.add_argument("--train-utterances", type=int, default=24, help="of each speaker who is learnt from, at most")
     parser.add_argument("--lengths", default="1,3")
+    parser.add_argument("--apart", action="store_true")
+    parser.add_argument("--listeners", default="", help="names, with commas between them")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", action="store_true")
@@ -167,15 +202,21 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="personare-") as folder:
         out = words.out or Path(folder) / "run"
-        result = pn.run_study(study_of(words, Path(folder)), out, resume=out.exists(), jobs=words.jobs)
+        study = study_of(words, out.with_name(f"{out.name}-lists"))
+        result = pn.run_study(study, out, resume=out.exists(), jobs=words.jobs)
         findings, strongest = list(result), strongest_of(out)
-    tables = {int(length): list(rows_of(findings, strongest, int(length))) for length in words.lengths.split(",")}
+    tables = {}
+    for corpus in study.corpora:
+        for length in map(int, words.lengths.split(",")):
+            tables[f"{corpus}: EER, L = {length}"] = list(rows_of(findings, strongest, corpus=corpus, length=length))
+        if words.listeners:
+            tables[f"{corpus}: what is left"] = list(left_of_the_speech(findings, corpus=corpus))
     if words.json:
         print(json.dumps(tables))
         return
-    for length, rows in tables.items():
+    for title, rows in tables.items():
         head = list(dict.fromkeys(name for row in rows for name in row))
-        print(f"EER, L = {length}\n\n{BENCH.markdown_table(head, rows)}\n")
+        print(f"{title}\n\n{BENCH.markdown_table(head, rows)}\n")
     wrong = list(weaker_than_expected(findings))
     print("\n".join(wrong) if wrong else "no informed fusion is weaker than an attacker who knows less")
     for note in result.notes:
