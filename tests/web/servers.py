@@ -41,7 +41,7 @@ class Server:
 
 
 @contextlib.contextmanager
-def started(*words: str | Path, cwd: Path | None = None) -> Iterator[Server]:
+def started(*words: str | Path, cwd: Path | None = None, gate: Gate | None = None) -> Iterator[Server]:
     """Run ``personare WORDS`` until the block ends; it says its address in its first line."""
     process = subprocess.Popen(
         [sys.executable, "-m", "personare", *map(str, words)],
@@ -49,7 +49,7 @@ def started(*words: str | Path, cwd: Path | None = None) -> Iterator[Server]:
         stderr=subprocess.STDOUT,
         text=True,
         cwd=cwd,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": "1", **({} if gate is None else gate.environment())},
     )
     try:
         assert process.stdout is not None
@@ -66,6 +66,56 @@ def started(*words: str | Path, cwd: Path | None = None) -> Iterator[Server]:
                 process.kill()
         if process.stdout is not None:
             process.stdout.close()
+
+
+GATED = """
+import os, time
+from pathlib import Path
+import personare.api as api
+
+gate, original = Path(os.environ["PERSONARE_GATE"]), api.anonymize_corpus
+
+def gated(*words, watch, **named):
+    done = 0
+
+    def wait(result):
+        nonlocal done
+        done += 1
+        if done == int(gate.read_text()):
+            time.sleep(0.5)  # longer than progress is held back: it tells of this recording
+        watch(result)
+        while done >= int(gate.read_text()):
+            time.sleep(0.02)
+
+    return original(*words, watch=wait, **named)
+
+api.anonymize_corpus = gated
+"""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Holds the app back while it hides voices: no more recordings than were let through, however fast it is."""
+
+    folder: Path
+
+    @property
+    def _allowed(self) -> Path:
+        return self.folder / "allowed"
+
+    def environment(self) -> dict[str, str]:
+        """Name where Python finds the gate before anything else of ours runs."""
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / "sitecustomize.py").write_text(GATED)
+        paths = [str(self.folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+        return {"PYTHONPATH": os.pathsep.join(paths), "PERSONARE_GATE": str(self._allowed)}
+
+    def let_through(self, recordings: int) -> None:
+        """Say how many recordings may be done by each process in all."""
+        self.folder.mkdir(exist_ok=True)
+        part = self.folder / "allowed.part"
+        part.write_text(str(recordings))
+        part.replace(self._allowed)
 
 
 @dataclass

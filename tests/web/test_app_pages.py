@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 
 from conftest import hum
 from personare.core.audio import write
-from web.servers import fine, page_of, started
+from web.servers import Gate, fine, page_of, started
 
 
 def hums(folder: Path, *, people: int = 3, each: int = 3) -> Path:
@@ -45,7 +45,7 @@ def test_from_a_folder_to_hidden_voices(opened: Any, tmp_path: Path, width: int,
         page.get_by_label("Name of anna2").wait_for()
         page.get_by_label("Name of anna2").fill("anna1")  # they are one person after all
         page.get_by_label("Name of anna2").press("Enter")
-        page.get_by_label("Name of anna2").blur()
+        page.get_by_text("anna2 is anna1").wait_for(state="attached")  # said when it is kept
         fine(page, f"{name}-people")
         page.reload()  # the job is in the address
         assert page.get_by_label("Name of anna2").input_value() == "anna1"
@@ -76,20 +76,24 @@ def test_from_a_folder_to_hidden_voices(opened: Any, tmp_path: Path, width: int,
         assert not (job / "anonymized").exists() and not (job / "anonymized-private").exists()
 
 
-def test_dropped_files_pause_restart_and_cancel(opened: Any, tmp_path: Path) -> None:
-    speech = hums(tmp_path / "speech", people=4, each=12)
-    files = [str(path) for path in sorted(speech.rglob("*.wav"))]
-    renamed = []
-    for number, path in enumerate(files):  # one folder: names must differ
-        target = tmp_path / "flat" / f"{Path(path).parent.name}_{number}.wav"
+def flat_hums(folder: Path) -> list[str]:
+    """48 recordings of 4 people in one folder, and something that is no recording."""
+    names = []
+    for number, path in enumerate(sorted(hums(folder / "speech", people=4, each=12).rglob("*.wav"))):
+        target = folder / "flat" / f"{path.parent.name}_{number}.wav"  # one folder: names must differ
         target.parent.mkdir(exist_ok=True)
-        target.write_bytes(Path(path).read_bytes())
-        renamed.append(str(target))
-    (tmp_path / "flat" / "notes.txt").write_text("no sound")
-    jobs = tmp_path / "jobs"
-    with started("app", "--no-open", "--folder", jobs) as server, page_of(opened) as page:
+        target.write_bytes(path.read_bytes())
+        names.append(str(target))
+    (folder / "flat" / "notes.txt").write_text("no sound")
+    return names
+
+
+def test_dropped_files_pause_restart_and_cancel(opened: Any, tmp_path: Path) -> None:
+    files, jobs, gate = flat_hums(tmp_path), tmp_path / "jobs", Gate(tmp_path / "gate")
+    gate.let_through(8)
+    with started("app", "--no-open", "--folder", jobs, gate=gate) as server, page_of(opened) as page:
         page.goto(f"{server.address}#{server.token}")
-        page.locator("#files").set_input_files(renamed)
+        page.locator("#files").set_input_files(files)
         page.get_by_role("heading", name="48 people in 48 recordings").wait_for()
         page.get_by_label("Who speaks").select_option("*")
         page.get_by_label("Pattern of file names").fill("{speaker}_{rest}")
@@ -98,14 +102,21 @@ def test_dropped_files_pause_restart_and_cancel(opened: Any, tmp_path: Path) -> 
         page.get_by_role("button", name="That is right").click()
         page.get_by_role("radio", name="fast").check(force=True)
         page.get_by_role("button", name="Hide all voices").click()
-        page.get_by_text(re.compile(r"[1-9]\d* of 48")).wait_for()
+        page.get_by_text("8 of 48").wait_for()
+        pause = page.get_by_role("button", name="Pause").element_handle()
+        gate.let_through(12)
+        page.get_by_text("12 of 48").wait_for()
+        assert pause.evaluate("button => button.isConnected"), "a button that is being pressed must not be replaced"
+        assert page.evaluate("document.querySelector('progress').value") == 12
         page.get_by_role("button", name="Pause").click()
         page.get_by_role("button", name="Go on").wait_for()
+        page.get_by_text("Paused at 12 of 48").wait_for()
         fine(page, "app-paused")
         page.get_by_role("button", name="Go on").click()
         page.get_by_role("button", name="Pause").wait_for()
         server.kill()  # in the middle of the work
-    with started("app", "--no-open", "--folder", jobs) as server, page_of(opened) as page:
+    gate.let_through(1000)
+    with started("app", "--no-open", "--folder", jobs, gate=gate) as server, page_of(opened) as page:
         page.goto(f"{server.address}#{server.token}")
         page.get_by_role("button", name="Open Dropped recordings").click()
         page.get_by_text("48 recordings are hidden.").wait_for()  # it went on by itself
@@ -114,6 +125,33 @@ def test_dropped_files_pause_restart_and_cancel(opened: Any, tmp_path: Path) -> 
         page.get_by_role("button", name="Remove Dropped recordings").click()
         page.get_by_role("button", name="Remove Dropped recordings").wait_for(state="detached")
     assert not any(jobs.iterdir())
+
+
+def test_a_pause_that_comes_when_everything_is_done_shows_that_it_is_done(opened: Any, tmp_path: Path) -> None:
+    jobs, gate = tmp_path / "jobs", Gate(tmp_path / "gate")
+    gate.let_through(4)
+
+    def first_the_end(route: Any) -> None:
+        gate.let_through(1000)
+        for _ in range(15_000):  # as patient as the page
+            if list(jobs.glob("*/done-hide.json")):
+                break
+            time.sleep(0.02)
+        route.continue_()
+
+    with started("app", "--no-open", "--folder", jobs, gate=gate) as server, page_of(opened) as page:
+        page.goto(f"{server.address}#{server.token}")
+        to_people(page, hums(tmp_path / "speech"))
+        page.get_by_role("button", name="That is right").click()
+        page.get_by_role("radio", name="fast").check(force=True)
+        page.get_by_role("button", name="Hide all voices").click()
+        page.get_by_text("4 of 9").wait_for()
+        page.route("**/act", first_the_end)
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_text("9 recordings are hidden.").wait_for()
+        page.get_by_role("button", name="Let attackers listen").wait_for()
+        page.reload()
+        page.get_by_text("9 recordings are hidden.").wait_for()
 
 
 def test_what_the_command_line_refuses_is_refused_in_the_same_words(

@@ -143,6 +143,25 @@ def test_a_whole_session(opened: Any, tmp_path: Path, test: Test, width: int, da
         assert {row["answer"]["intelligibility"] for row in rows} == {5}
 
 
+def test_a_sound_whose_length_is_not_known_yet(opened: Any, tmp_path: Path) -> None:
+    """The bytes of the sounds come only after "play": until then nobody knows how long they are."""
+    panel = write_test_panel(tmp_path, "abx", sessions=1, seconds=0.25, trials=1)
+    held, holding = list[Any](), True
+    with started("panel", "serve", panel.path, "--port", "0") as server, page_of(opened) as page:
+        page.route("**/audio/*", lambda route: held.append(route) if holding else route.continue_())
+        page.goto(invited(panel, server))
+        consent(page, "held")
+        card = page.locator("section.card").first
+        card.get_by_role("button", name="Play").click()
+        card.get_by_text("Playing …").wait_for()
+        assert card.locator("progress").evaluate("bar => bar.value") == 0
+        holding = False
+        for route in held:
+            route.continue_()
+        card.locator(".player.heard").wait_for()
+        assert card.locator("progress").evaluate("bar => bar.value") == 1
+
+
 @pytest.mark.slow
 def test_headphones_are_tried_twice_and_the_owner_sees_who_is_how_far(opened: Any, tmp_path: Path) -> None:
     panel = write_test_panel(tmp_path, "abx", sessions=1, seconds=0.25, trials=1)

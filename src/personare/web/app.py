@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ class AppServer:
     _cookie: str = ""
     _csrf: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     _work: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _acting: threading.RLock = field(default_factory=threading.RLock)  # two clicks at once are one after the other
 
     def app(self, hosts: tuple[str, ...] = LOOPBACK) -> ASGIApp:
         """Give the whole server, and go on with what was being worked on."""
@@ -82,18 +84,23 @@ class AppServer:
         log = (job.path / "log.txt").open("ab")
         words = [sys.executable, "-m", "personare.web.job_work", str(job.path), phase]
         with log:
-            self._work[job.id] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603
+            # the process ends when its input does: not even a killed server leaves one behind that works on
+            self._work[job.id] = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log)  # noqa: S603
 
     def stop(self, job: JobFolder) -> None:
         """End the process of a job; what it has done stays."""
         process = self._work.pop(job.id, None)
-        if process is not None and process.poll() is None:
+        if process is None:
+            return
+        if process.poll() is None:
             process.terminate()
             try:
                 process.wait(timeout=10)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait(timeout=10)
+                process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
 
     def stop_all(self) -> None:
         """End every process; jobs go on when the app starts again."""
@@ -239,7 +246,12 @@ class AppServer:
 
     async def _act(self, request: Request) -> Response:
         job, given = self._of(request), json_object(await request.body())
-        await run_in_threadpool(act, self, job, given)
+
+        def acted() -> None:
+            with self._acting:
+                act(self, job, given)
+
+        await run_in_threadpool(acted)
         if not job.path.is_dir():
             return JSONResponse({"gone": True})
         return JSONResponse({"id": job.id, **job_state(job, running=self.at_work(job))})

@@ -1,12 +1,15 @@
 """What the app does in the background, one phase at a time, in a process of its own: ``python -m`` this JOB PHASE.
 
 It calls the public API only, writes its progress beside the job, and says at the end how it went. It can be stopped at
-any time: started again, it goes on where it was.
+any time, and ends when the server that started it does: started again, it goes on where it was.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+import threading
 import time
 import warnings
 import zipfile
@@ -165,6 +168,17 @@ def attack(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
 WORK = {"read": read, "preview": preview, "hide": hide, "attack": attack}
 
 
+def end_with_the_server() -> None:
+    """End at once when the server is gone, even killed: a later one starts this work again, and two would collide."""
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            os.read(0, 1)  # nothing is ever sent: it returns when the other end is closed
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def main(folder: Path, phase: Phase) -> int:
     """Do one phase; how it ended is written last."""
     job = JobFolder(folder)
@@ -184,5 +198,6 @@ def main(folder: Path, phase: Phase) -> int:
 
 
 if __name__ == "__main__":
+    end_with_the_server()
     chosen = next(name for name in PHASES if name == sys.argv[2])
     sys.exit(main(Path(sys.argv[1]), chosen))

@@ -1,10 +1,10 @@
 // The app: choose recordings, then one step after the other; everything is kept on the machine, in a folder.
-import { ask, el, problem, say, sentence } from "./dom.js";
+import { ask, el, fill, problem, say, sentence } from "./dom.js";
 import { STEPS, act, attacking, hiding, people, reading, result, stepOf, strength, work } from "./steps.js";
 
 const main = document.getElementById("main"), PIECE = 4 * 1024 * 1024, EVERY_MS = 700;
-const page = { main, strengths: [], refresh: update, go: step => { wanted = step; seen = ""; update(); } };
-let current = null, wanted = null, seen = "", timer = null;
+const page = { main, strengths: [], tell: () => {}, refresh: update, go: step => { wanted = step; seen = ""; update(); } };
+let current = null, wanted = null, seen = "", timer = null, asked = 0;
 
 function show(...content) {
   const focused = document.activeElement && main.contains(document.activeElement) ? document.activeElement.textContent : null;
@@ -16,7 +16,7 @@ function show(...content) {
 const bar = at => el("ol", { class: "steps", "aria-label": "Steps" }, STEPS.map((name, i) => el("li", { class: i < at ? "past" : i === at ? "now" : "", "aria-current": i === at ? "step" : null }, name)));
 
 async function home() {
-  current = null; wanted = null; seen = ""; clearTimeout(timer);
+  current = null; wanted = null; seen = ""; asked += 1; clearTimeout(timer);
   const state = await ask("api/state");
   page.strengths = state.strengths;
   document.getElementById("place").textContent = state.folder;
@@ -35,9 +35,12 @@ async function home() {
 function browse() {
   const path = el("input", { type: "text", "aria-label": "Folder on this machine", placeholder: "/path/to/recordings" });
   const list = el("ul", { "aria-label": "Folders" }), words = el("p", { class: "soft" });
+  let looked = 0;
   const look = async where => {
+    const turn = looked += 1, before = path.value;
     try {
       const found = await ask(`api/folders?path=${encodeURIComponent(where)}`);
+      if (turn !== looked || path.value !== before) return;  // something else was asked for, or typed, meanwhile
       path.value = found.path;
       words.textContent = `${found.folders.length} folders and ${found.recordings} recordings here`;
       const entry = (name, to) => el("li", {}, el("button", { type: "button", onclick: () => look(to) }, name));
@@ -70,7 +73,7 @@ async function upload(files) {
     for (const [i, [name, file]] of files.entries()) {
       words.textContent = `${i + 1} of ${files.length}: ${name}`;
       try { for (let at = 0; at === 0 || at < file.size; at += PIECE) await ask(`api/jobs/${id}/upload?name=${encodeURIComponent(name)}&offset=${at}`, file.slice(at, at + PIECE), true); taken += 1; } catch (error) { if (error.status === 0) throw error; if (refused.children.length < 20) refused.append(el("li", { class: "soft" }, error.message)); }
-      progress.value = i + 1;
+      fill(progress, i + 1, files.length);
     }
     if (!taken) { await ask(`api/jobs/${id}/act`, { action: "forget" }); show(el("h1", {}, "Nothing to hide"), el("p", {}, "None of these files is a recording that can be read."), refused, el("div", { class: "actions" }, el("button", { type: "button", onclick: home }, "Back"))); return; }
     await ask(`api/jobs/${id}/act`, { action: "read", rule: files.some(([name]) => name.includes("/")) ? "" : "file" });
@@ -83,18 +86,20 @@ function open(id) { current = id; wanted = null; seen = ""; location.hash = `job
 async function update(after) {
   clearTimeout(timer);
   if (!current) return;
+  const turn = asked += 1;
   let job;
-  try { job = after && after.id ? after : await ask(`api/jobs/${current}`); } catch (error) { if (error.status === 404 || error.status === 401) { begin(); return; } timer = setTimeout(update, 3000); return; }
+  try { job = after && after.id ? after : await ask(`api/jobs/${current}`); } catch (error) { if (turn !== asked) return; if (error.status === 404 || error.status === 401) { begin(); return; } timer = setTimeout(update, 3000); return; }
+  if (turn !== asked) return;  // a newer answer is shown already, or another page
   if (wanted !== null && (job.ended.hide || job.phase === "hide" || !job.ended.read)) wanted = null;
   const at = wanted ?? stepOf(job);
   const views = [() => [el("h1", {}, "Looking at the recordings"), reading(job, page)], () => people(job, page), () => strength(job, page), () => hiding(job, page), () => attacking(job, page), () => result(job, page)];
-  const now = JSON.stringify([at, job.status, job.phase, job.ended, at === 0 || at >= 3 ? job.progress : null]);
+  const now = JSON.stringify([at, job.status, job.phase, job.ended]);
   if (now !== seen) {
     const turned = seen.slice(0, 3) !== now.slice(0, 3);
-    seen = now; document.title = `${job.title} · personare`;
+    seen = now; page.tell = () => {}; document.title = `${job.title} · personare`;
     show(bar(at), ...views[at]().flat(2));
     if (turned) { window.scrollTo(0, 0); say(main.querySelector("h1")?.textContent || ""); }
-  }
+  } else page.tell(job);
   if (job.status === "running" || job.status === "interrupted") timer = setTimeout(update, EVERY_MS);
 }
 

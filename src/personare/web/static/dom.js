@@ -46,6 +46,12 @@ export async function ask(path, body, raw) {
   return found;
 }
 
+// how far something is; a bar without a known end says only that work goes on (the browser refuses NaN and Infinity)
+export function fill(bar, done, total) {
+  if (!(Number.isFinite(done) && Number.isFinite(total) && total > 0)) { bar.removeAttribute("value"); return; }
+  bar.max = total; bar.value = Math.min(total, Math.max(0, done));
+}
+
 export function say(words) { document.getElementById("live").textContent = words; }
 
 export function problem(place, error) {

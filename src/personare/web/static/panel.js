@@ -1,5 +1,5 @@
 // The listening panel: invitation, consent, headphones, one trial after the other, the end.
-import { ask, el, problem, sentence, say } from "./dom.js";
+import { ask, el, fill, problem, sentence, say } from "./dom.js";
 import { Sound, listening, player, silence } from "./player.js";
 import { ratings } from "./ratings.js";
 import { abx } from "./abx.js";
@@ -31,7 +31,7 @@ function progress(state) {
   const place = document.getElementById("progress"), bar = document.getElementById("bar");
   place.hidden = state.total === undefined;
   if (place.hidden) return;
-  bar.max = state.total; bar.value = state.done;
+  fill(bar, state.done, state.total);
   document.getElementById("bar-words").textContent = state.step === "done" ? "All done" : `${state.done + 1} of ${state.total}`;
 }
 

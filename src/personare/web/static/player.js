@@ -1,5 +1,5 @@
 // Playing sounds: one at a time, from the beginning to the end; counts how long and how often each was heard.
-import { el, icon, say } from "./dom.js";
+import { el, fill, icon, say } from "./dom.js";
 
 const PLAY = "M8 5v14l11-7z", STOP = "M7 6h4v12H7zM13 6h4v12h-4z";
 let playing = null;
@@ -32,7 +32,13 @@ export class Sound {
   }
 
   get running() { return !this.audio.paused && !this.audio.ended; }
-  get share() { return this.running ? this.audio.currentTime / (this.audio.duration || this.seconds) : this.heard ? 1 : 0; }
+
+  // how much of it has been played; 0 while nobody knows how long it is
+  get share() {
+    if (!this.running) return this.heard ? 1 : 0;
+    const whole = Number.isFinite(this.audio.duration) && this.audio.duration > 0 ? this.audio.duration : this.seconds;
+    return whole > 0 ? this.audio.currentTime / whole : 0;
+  }
 
   toggle() { this.running ? this.stop() : this.play(); }
 
@@ -66,10 +72,14 @@ export function player(sound, name, hint = "") {
   const whole = el("div", { class: "player" }, button, el("div", { class: "words" }, el("b", {}, name), hint ? el("span", { class: "soft" }, hint) : null, state, bar));
   button.addEventListener("click", () => sound.toggle());
   const before = sound.changed;
+  let runs = false;
   sound.changed = () => {
-    button.replaceChildren(icon(sound.running ? STOP : PLAY));
-    button.setAttribute("aria-label", `${sound.running ? "Stop" : "Play"} ${name}`);
-    bar.value = sound.share;
+    if (sound.running !== runs) {  // only then: whoever is just pressing the button presses the same one
+      runs = sound.running;
+      button.replaceChildren(icon(runs ? STOP : PLAY));
+      button.setAttribute("aria-label", `${runs ? "Stop" : "Play"} ${name}`);
+    }
+    fill(bar, sound.share, 1);
     const first = sound.heard && !whole.classList.contains("heard");
     whole.classList.toggle("heard", sound.heard);
     state.textContent = sound.failed ? "Could not be played; try again" : sound.running ? "Playing …" : sound.heard ? "Heard" : "Not heard yet";

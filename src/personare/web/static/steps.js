@@ -1,5 +1,5 @@
 // The steps of a job: people, strength, hiding, attackers, what may be given away.
-import { ask, el, problem, say, sentence } from "./dom.js";
+import { ask, el, fill, problem, say, sentence } from "./dom.js";
 import { draw } from "./spectrogram.js";
 
 const RULES = [["", "As the folder is laid out"], ["folder", "Each folder is a person"], ["file", "Each file is a person"], ["channel", "Each channel is a person (calls)"]];
@@ -30,13 +30,18 @@ function failure(job, phase) {
 
 // progress with the buttons that fit: pause, resume, cancel
 export function work(job, page, words) {
-  const p = job.progress || {}, running = job.status === "running";
-  const bar = p.total ? el("progress", { max: p.total, value: p.done, "aria-label": words }) : running ? el("progress", { "aria-label": words }) : null;
-  const count = p.total ? `${number(p.done)} of ${number(p.total)}${p.failed ? `, ${number(p.failed)} failed` : ""}` : "";
-  const state = running ? [p.label || words, count, time(p.left_s)].filter(Boolean).join(" · ") : job.status === "paused" ? `Paused${count ? ` at ${count}` : ""}.` : "Interrupted; nothing is lost.";
+  const state = el("p", { id: "work" }), bar = el("progress", { "aria-label": words });
   const button = (label, action, main) => el("button", { type: "button", class: main ? "main" : "", onclick: () => act(job, { action }, page) }, label);
-  return el("section", { class: "card" }, el("p", { id: "work" }, state), bar,
-    el("div", { class: "actions" }, running ? button("Pause", "pause") : button("Go on", "resume", true), button("Cancel", "cancel")));
+  page.tell = now => {  // only the words and the bar: a button that is being pressed stays the same button
+    const p = now.progress || {}, running = now.status === "running";
+    const count = p.total ? `${number(p.done)} of ${number(p.total)}${p.failed ? `, ${number(p.failed)} failed` : ""}` : "";
+    state.textContent = running ? [p.label || words, count, time(p.left_s)].filter(Boolean).join(" · ") : now.status === "paused" ? `Paused${count ? ` at ${count}` : ""}.` : "Interrupted; nothing is lost.";
+    bar.hidden = !running && !p.total;
+    fill(bar, p.done, p.total);
+  };
+  page.tell(job);
+  return el("section", { class: "card" }, state, bar,
+    el("div", { class: "actions" }, job.status === "running" ? button("Pause", "pause") : button("Go on", "resume", true), button("Cancel", "cancel")));
 }
 
 export function reading(job, page) {
@@ -117,10 +122,13 @@ const again = (job, page) => el("button", { type: "button", onclick: () => confi
 
 export function attacking(job, page) {
   const failed = failure(job, "attack"), busy = job.phase === "attack" && !failed && job.ended.attack === null;
-  const lines = (job.progress && job.progress.lines) || [];
+  const lines = el("ul", { class: "lines" }), progress = busy ? work(job, page, "Attackers listen") : null, told = page.tell;
+  const write = now => { const said = (now.progress && now.progress.lines) || []; lines.hidden = !said.length; lines.replaceChildren(...said.map(line => el("li", {}, line))); };
+  write(job);
+  page.tell = now => { if (busy) told(now); write(now); };
   return [el("h1", {}, busy ? "Attackers are listening" : "Can anybody be recognised?"),
-    busy ? work(job, page, "Attackers listen") : el("p", {}, "Attackers now try to find out who speaks in the hidden recordings: one who only knows the original voices, and one who knows the method and uses it too."),
-    lines.length ? el("ul", { class: "lines" }, lines.map(line => el("li", {}, line))) : null, failed,
+    progress || el("p", {}, "Attackers now try to find out who speaks in the hidden recordings: one who only knows the original voices, and one who knows the method and uses it too."),
+    lines, failed,
     busy ? null : el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => act(job, { action: "attack" }, page) }, failed ? "Try again" : "Let attackers listen"), el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, "ZIP to give away"), again(job, page)),
     hidden(job)];
 }
