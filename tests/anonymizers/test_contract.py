@@ -79,8 +79,16 @@ OTHER: dict[str, dict[str, object]] = {
         "f0_spread": 1.0,
         "exchange": False,
         "noise_db": None,
+        "drift": 0.0,
     },
-    "world": {"warp": 1.1, "either_way": False, "f0_hz": 120.0, "f0_spread": 1.0, "aperiodicity": 1.0},
+    "world": {
+        "warp": 1.1,
+        "either_way": False,
+        "f0_hz": 120.0,
+        "f0_spread": 1.0,
+        "aperiodicity": 1.0,
+        "drift": 0.0,
+    },
     "xvector": {
         "generator": "b1",
         "parameters": {"components": 10},

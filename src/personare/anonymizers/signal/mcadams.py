@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MAX_ORDER = 40
+_MAX_RADIUS = 0.995  # of a pole that is moved outwards
 PIVOT_HZ = 8000 / np.pi  # one radian at 16 kHz: "the approximate mean formant position"
 
 
@@ -81,8 +82,26 @@ class McAdams(Fingerprinted):
         if self.order is not None and not 2 <= self.order <= 100:
             raise ConfigError(f"mcadams: order must lie between 2 and 100, not {self.order}")
 
+    secret_names: ClassVar[tuple[str, ...]] = ("alpha", "radius")
+
+    def secrets(self, audio: Audio, *, rng: np.random.Generator) -> Floats:
+        """Give alpha and radius, as a call with the same ``rng`` draws them."""
+        del audio
+        return np.array(self._drawn(rng))
+
+    def undo(self, audio: Audio, secrets: Floats) -> Audio:
+        """Move every pole back: the exponent is 1 / alpha, the distance from the origin over the radius."""
+        alpha, radius = np.clip(secrets, 0.1, 2.0)
+        return self._whole(audio, 1 / float(alpha), 1 / float(radius))
+
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Anonymize one channel."""
+        return self._whole(audio, *self._drawn(rng))
+
+    def _drawn(self, rng: np.random.Generator) -> tuple[float, float]:
+        return draw(self.alpha, rng=rng), draw(self.radius, rng=rng)
+
+    def _whole(self, audio: Audio, alpha: float, radius: float) -> Audio:
         length, count = frame_length(self.window_ms, audio.rate_hz), len(audio.samples)
         step = BATCH_FRAMES * length // 2
         blocks = [audio.samples[i : i + step] for i in range(0, count, step)]
@@ -90,7 +109,7 @@ class McAdams(Fingerprinted):
             blocks[-1] = np.concatenate([blocks[-1], np.zeros(2 * length, dtype=np.float32)])
         samples = np.empty_like(audio.samples)
         done = 0
-        for block in self.stream(blocks, rate_hz=audio.rate_hz, rng=rng):
+        for block in self._moved(blocks, audio.rate_hz, alpha, radius):
             fitting = block[: count - done]
             samples[done : done + len(fitting)] = fitting
             done += len(fitting)
@@ -100,9 +119,13 @@ class McAdams(Fingerprinted):
         self, blocks: Iterable[NDArray[np.float32]], *, rate_hz: int, rng: np.random.Generator
     ) -> Iterator[NDArray[np.float32]]:
         """Anonymize a stream, ``latency_samples`` later: the same samples as a call on the whole."""
+        return self._moved(blocks, rate_hz, *self._drawn(rng))
+
+    def _moved(
+        self, blocks: Iterable[NDArray[np.float32]], rate_hz: int, alpha: float, radius: float
+    ) -> Iterator[NDArray[np.float32]]:
         length = frame_length(self.window_ms, rate_hz)
         order = self.order or min(_MAX_ORDER, 2 * round(rate_hz / 1600))
-        alpha, radius = draw(self.alpha, rng=rng), draw(self.radius, rng=rng)
         pivot = 2 * np.pi * self.pivot_hz / rate_hz
 
         def change(frames: Floats) -> Floats:
@@ -129,6 +152,9 @@ def _shift_poles(frames: Floats, *, order: int, alpha: float, radius: float, piv
 def _shifted(u: Floats, v: Floats, *, alpha: float, radius: float, pivot: float) -> tuple[Floats, Floats]:
     """Move pole pairs given as z^2 + u z + v; v is the squared radius of a complex pair, u = -2 sqrt(v) cos phi."""
     u, v = u * radius, v * radius**2
+    if radius > 1.0:  # undone: no pole leaves the unit circle
+        factor = np.sqrt(np.minimum(1.0, _MAX_RADIUS**2 / np.maximum(v, 1e-12)))
+        u, v = u * factor, v * factor**2
     is_complex = u * u < 4 * v  # a non-zero imaginary part; "real-valued poles are left unmodified"
     distance = np.sqrt(v[is_complex])
     phi = np.arccos(np.clip(-u[is_complex] / (2 * distance), -1.0, 1.0))
