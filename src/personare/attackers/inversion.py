@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from personare.core.errors import ConfigError, LeakError
 from personare.core.files import write_bytes
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 FOLDS = 4
 FEWEST_UTTERANCES = 2
+_F0_WINDOW, _F0_HZ = 800, (60.0, 400.0)  # samples at 16 kHz; lowest and highest
+_LOUD, _VOICED = 10**-2.5, 0.6
 L2_WEIGHTS = (1.0, 10.0, 100.0, 1000.0)
 VERSION = 1
 
@@ -44,9 +47,33 @@ def secret_names_of(method: object) -> tuple[str, ...]:
 
 
 def recording_numbers(audio: Audio) -> Floats:
-    """Give what the secrets are read off: the long-term spectrum of speech and pauses in 40 mel bands, its spread."""
+    """Give what the secrets are read off: the long-term spectrum in 40 mel bands and its spread, F0 and its range."""
     samples = samples_at(audio, rate_hz=RATE_HZ)
-    return spectrum_numbers(np.pad(samples, (0, max(0, MIN_SAMPLES - len(samples)))))
+    samples = np.pad(samples, (0, max(0, MIN_SAMPLES - len(samples))))
+    return np.concatenate([spectrum_numbers(samples), _f0_numbers(samples)])
+
+
+def _f0_numbers(samples: NDArray[np.float32]) -> Floats:
+    """Give median, lower and upper tenth of F0 in octaves above 100 Hz, and the voiced share: by autocorrelation."""
+    length, hop = _F0_WINDOW, _F0_WINDOW // 2
+    if len(samples) < length:
+        return np.zeros(4)
+    frames = sliding_window_view(samples, length)[::hop] * np.hanning(length)
+    loud = np.square(frames).sum(axis=1)
+    frames = frames[loud > _LOUD * loud.max()] if loud.any() else frames[:0]
+    if not len(frames):
+        return np.zeros(4)
+    size = 2 * length
+    products = np.fft.irfft(np.abs(np.fft.rfft(frames, size, axis=1)) ** 2, axis=1)
+    shortest, longest = round(RATE_HZ / _F0_HZ[1]), round(RATE_HZ / _F0_HZ[0])
+    window = np.fft.irfft(np.abs(np.fft.rfft(np.hanning(length), size)) ** 2)
+    periodic = products[:, shortest:longest] / products[:, :1] / (window[shortest:longest] / window[0])
+    lags = periodic.argmax(axis=1)
+    voiced = periodic[np.arange(len(lags)), lags] > _VOICED
+    if voiced.sum() < 3:
+        return np.zeros(4)
+    octaves = np.log2(RATE_HZ / (lags[voiced] + shortest) / 100.0)
+    return np.array([*np.quantile(octaves, (0.5, 0.1, 0.9)), voiced.mean()])
 
 
 @dataclass(frozen=True, eq=False)

@@ -209,12 +209,13 @@ class Graph:
 
         training = original = None
         more: list[VectorSource] = []
-        if attacker.learns and self._learns_from_speech(corpus, attacker.embedder) and self._has_training(corpus, who):
+        others = not attacker.folds or len(corpus.of(TRAIN)) > 0  # in folds, the attacked corpus itself can do
+        if attacker.learns and self._learns_from_speech(corpus, attacker.embedder) and others:
             by = (who.similar or anonymizer) if level.needs_training else None
             draws = range(1, (who.train_draws if level.needs_training else 1) + 1)
-            undone = level is Knowledge.INVERTING
+            again = {"undone": level is Knowledge.INVERTING}
             training, *more = (
-                self._vectors(corpus, TRAIN, attacker.embedder, by, "training", d, undone=undone) for d in draws
+                self._vectors(corpus, TRAIN, attacker.embedder, by, "training", d, **again) for d in draws
             )
         if level in (Knowledge.ALIGNED, Knowledge.INVERTING):
             original = self._vectors(corpus, TRAIN, attacker.embedder, None, "training")
@@ -234,10 +235,6 @@ class Graph:
             tuple(spare),
             calibration,
         )
-
-    def _has_training(self, corpus: StudyCorpus, who: ResolvedAttacker) -> bool:
-        """An attacker in folds learns from the attacked corpus where there is no other speech."""
-        return not who.attacker.folds or len(corpus.of(TRAIN)) > 0
 
     def _learns_from_speech(self, corpus: StudyCorpus, embedder: str) -> bool:
         """An embedder that has itself learnt from anonymized speech may do without training speech."""
