@@ -31,6 +31,7 @@ from personare.pseudospeakers import PSEUDOSPEAKERS
 
 METHODS: dict[str, dict[str, Any]] = {
     "mcadams (B2)": {"method": "mcadams", "alpha": 0.8},
+    "mcadams alpha 0.8..0.9": {"method": "mcadams", "alpha": [0.8, 0.9]},
     "mcadams alpha 0.7..0.9": {"method": "mcadams", "alpha": [0.7, 0.9]},
     "mcadams alpha 0.5..0.9": {"method": "mcadams", "alpha": [0.5, 0.9]},
     "mcadams radius 0.975 (D1)": {"method": "mcadams", "alpha": 0.8, "radius": 0.975},

@@ -62,7 +62,7 @@ def test_too_little_speech_has_no_formants() -> None:
 
 @pytest.mark.parametrize("target_hz", [90.0, 220.0])
 def test_world_moves_pitch_and_resonances_where_it_says(target_hz: float) -> None:
-    method = WorldWarp(warp=1.15, either_way=False, f0_hz=target_hz, f0_spread=1.0, aperiodicity=1.0)
+    method = WorldWarp(warp=1.15, either_way=False, f0_hz=target_hz, f0_spread=1.0, aperiodicity=1.0, drift=0.0)
     audio = vowel()
     result = method(audio, rng=np.random.default_rng(1))
     found = voiced_median_hz(track_f0(result))
@@ -80,7 +80,7 @@ def test_world_warps_up_in_half_of_the_draws_and_down_in_the_others() -> None:
     assert before is not None
     directions = set()
     for seed in range(4):
-        method = WorldWarp(warp=1.15, f0_hz=120.0, f0_spread=1.0, aperiodicity=1.0)
+        method = WorldWarp(warp=1.15, f0_hz=120.0, f0_spread=1.0, aperiodicity=1.0, drift=0.0)
         after = median_formants_hz(method(audio, rng=np.random.default_rng(seed)))
         assert after is not None
         down = np.random.default_rng(seed).random() < 0.5  # the first draw decides, as a fixed warp draws nothing
@@ -93,7 +93,8 @@ def test_world_without_any_change_keeps_pitch_and_resonances() -> None:
     audio = vowel()
     centre = voiced_median_hz(track_f0(audio))
     assert centre is not None
-    result = WorldWarp(warp=1.0, f0_hz=centre, f0_spread=1.0, aperiodicity=1.0)(audio, rng=np.random.default_rng(1))
+    method = WorldWarp(warp=1.0, f0_hz=centre, f0_spread=1.0, aperiodicity=1.0, drift=0.0)
+    result = method(audio, rng=np.random.default_rng(1))
     before, after = median_formants_hz(audio), median_formants_hz(result)
     assert before is not None
     assert after is not None
@@ -130,7 +131,7 @@ def test_i1_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_i1_moves_pitch_and_formants_to_the_target(tmp_path: Path) -> None:
     target = TargetVoice("f", 200.0, (600.0, 1750.0, 2850.0, 4100.0, 5300.0))
     save_targets([target], tmp_path / "targets.tsv")
-    method = Formants(targets=tmp_path / "targets.tsv", exchange=False, noise_db=None, speaking_rate=1.0)
+    method = Formants(targets=tmp_path / "targets.tsv", exchange=False, noise_db=None, speaking_rate=1.0, drift=0.0)
     result = method(vowel(), rng=np.random.default_rng(1))
     measured = measure_target([result])
     assert measured is not None

@@ -54,9 +54,11 @@ def test_the_table_of_attack_models() -> None:
         ("semi-informed", None, "similar system", "anonymized", "anonymized"),
         ("informed", "semi-informed", "same system", "anonymized", "anonymized"),
         ("aligned", None, "same system", "original", "anonymized"),
+        ("inverting", None, "same system", "original", "anonymized"),
     ]
     assert [k for k in Knowledge if k.needs_training] == [
         Knowledge.SEMI_INFORMED,
         Knowledge.INFORMED,
         Knowledge.ALIGNED,
+        Knowledge.INVERTING,
     ]

@@ -50,8 +50,8 @@ def evaluate(
     Parameters
     ----------
     original, anonymized : the same speech before and after; a folder that another tool made will do.
-    attackers : levels of knowledge (original, ignorant, lazy-informed, semi-informed, informed, aligned), or attackers
-        in full. Without: the strongest of the first three, and informed, that can be played on this speech.
+    attackers : levels of knowledge (original, ignorant, lazy-informed, semi-informed, informed, aligned, inverting), or
+        attackers in full. Without: the strongest of the first three, and informed, that can be played on this speech.
     only_possible : leave out, and note, attackers who cannot be played; the default attackers always are left out so.
     train : speech of other people, for attackers who learn.
     method, parameters, level : how the speech was anonymized, where the folder does not say.

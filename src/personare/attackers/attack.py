@@ -25,7 +25,7 @@ from personare.attackers.folds import FoldedScorer, all_draws, deal_speakers, fo
 from personare.attackers.fused import parts_of, widths_of
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all, score_matrix, score_trials
-from personare.attackers.split import EmbeddedSpeech, Split, TrainingVectors
+from personare.attackers.split import EmbeddedSpeech, Split, TrainingVectors, together
 from personare.attackers.trained import refuse_training_speakers
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import SystemIdentity, fingerprint
@@ -99,7 +99,9 @@ class Attacker:
         """Give what there is to learn from; a fusion says of which embedders its vectors are made."""
         widths = widths_of(self.embedder)
         names = parts_of(self.embedder)
-        return replace(split.training_vectors(), widths=widths, part_names=names)
+        both = self.knowledge is Knowledge.INVERTING and split.original is not None
+        learnt = together(split.training_vectors(), split.original_training_vectors()) if both else None
+        return replace(learnt or split.training_vectors(), widths=widths, part_names=names)
 
     def fit(self, split: Split) -> Scorer:
         """Learn what there is to learn."""

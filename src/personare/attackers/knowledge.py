@@ -8,6 +8,7 @@
 | semi-informed           | -                          | a similar, older system   | anonymized | anonymized |
 | informed                | semi-informed              | the same system           | anonymized | anonymized |
 | aligned (champion2021evaluating) | -                 | the same system           | original   | anonymized |
+| inverting               | -                          | the same system, undone   | original   | anonymized, undone |
 
 Mind the trap: "semi-informed" of the VoicePrivacy Challenge is "informed" here. Write ``vpc:semi-informed`` for it.
 """
@@ -32,6 +33,7 @@ class Knowledge(Enum):
     SEMI_INFORMED = "semi-informed"
     INFORMED = "informed"
     ALIGNED = "aligned"
+    INVERTING = "inverting"
 
     @property
     def trained_on(self) -> Training:
@@ -40,13 +42,14 @@ class Knowledge(Enum):
             Knowledge.SEMI_INFORMED: "similar system",
             Knowledge.INFORMED: "same system",
             Knowledge.ALIGNED: "same system",
+            Knowledge.INVERTING: "same system",
         }
         return special.get(self, "original")
 
     @property
     def enroll(self) -> Speech:
         """What the attacker enrols speakers with."""
-        original = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.ALIGNED)
+        original = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.ALIGNED, Knowledge.INVERTING)
         return "original" if self in original else "anonymized"
 
     @property
@@ -74,9 +77,8 @@ VPC = {
     "aa": Knowledge.LAZY_INFORMED,
     "semi-informed": Knowledge.INFORMED,
 }
-LEGAL: dict[str, Knowledge] = {
-    level.value: level for level in Knowledge if level not in (Knowledge.LAZY_INFORMED, Knowledge.ALIGNED)
-}
+_OURS = (Knowledge.LAZY_INFORMED, Knowledge.ALIGNED, Knowledge.INVERTING)
+LEGAL: dict[str, Knowledge] = {level.value: level for level in Knowledge if level not in _OURS}
 
 
 def knowledge(name: str) -> Knowledge:

@@ -92,6 +92,21 @@ class TrainingVectors:
         return replace(self, vectors=self.vectors[rows], speaker=speaker, names=names, ids=ids, utterance=utterance)
 
 
+def together(one: TrainingVectors, two: TrainingVectors) -> TrainingVectors:
+    """Join two versions of the same speech: each utterance is there twice, and counts as one."""
+    names = tuple(sorted({*one.names, *two.names}))
+    number = {name: i for i, name in enumerate(names)}
+    ids = {name: i for i, name in enumerate(dict.fromkeys((*one.ids, *two.ids)))}
+    return replace(
+        one,
+        vectors=np.concatenate([one.vectors, two.vectors]),
+        speaker=np.array([number[side.names[k]] for side in (one, two) for k in side.speaker], np.int64),
+        names=names,
+        ids=(*one.ids, *(f"{name} original" for name in two.ids)),
+        utterance=np.array([ids[name] for name in (*one.ids, *two.ids)], np.int64),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """One attack's speech: enrolment, trial, and what the attacker has learnt from (None: nothing new).

@@ -20,7 +20,8 @@ def attack(
         "--knowledge",
         "-k",
         metavar="NAME,NAME",
-        help="original, ignorant, lazy-informed, semi-informed, informed, aligned; or vpc:NAME.  [as evaluate]",
+        help="original, ignorant, lazy-informed, semi-informed, informed, aligned, inverting; or vpc:NAME."
+        "  [as evaluate]",
     ),
     out: Path | None = typer.Option(None, "--out", metavar="DIR", help="Keep the run folder.  [none is kept]"),
     key: Path | None = given.KEY,
@@ -58,9 +59,9 @@ def attack(
     """Attack an anonymized corpus with attackers of chosen knowledge.
 
     The same attacks as personare evaluate, chosen one by one, without a report. Prints EER (0 % is full recognition),
-    linkability and the most exposed speakers. Attackers who learn (semi-informed, informed, aligned) need speech of
-    other people, which they anonymize themselves, or an embedder that has learnt from anonymized speech (personare
-    train embedder).
+    linkability and the most exposed speakers. Attackers who learn (semi-informed, informed, aligned, inverting) need
+    speech of other people, which they anonymize themselves, or an embedder that has learnt from anonymized speech
+    (personare train embedder).
 
     Examples:
 

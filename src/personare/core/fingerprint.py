@@ -2,7 +2,7 @@
 
 It is made from the built object, not from what a user typed: fields with their defaults filled in, files and folders by
 their content, the models it uses by their SHA-256, and the version its class declares. So ``mcadams`` and
-``mcadams {alpha: [0.7, 0.9]}`` are one system, and a retrained model or a new version of a method is another one.
+``mcadams {alpha: [0.8, 0.9]}`` are one system, and a retrained model or a new version of a method is another one.
 
 A class takes part by being a dataclass. It declares
 

@@ -31,6 +31,24 @@ class Anonymizer(Protocol):
 
 
 @runtime_checkable
+class Invertible(Protocol):
+    """An anonymizer whose change is a few secret numbers, which an attacker may estimate from the result and undo."""
+
+    @property
+    def secret_names(self) -> tuple[str, ...]:
+        """What the numbers are; none where, as it is set, it cannot be undone."""
+        ...
+
+    def secrets(self, audio: Audio, *, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Give the numbers [secrets] by which a call with the same audio and ``rng`` changes the voice."""
+        ...
+
+    def undo(self, audio: Audio, secrets: NDArray[np.float64]) -> Audio:
+        """Undo the change that these numbers make, as far as it can be undone; same length and rate."""
+        ...
+
+
+@runtime_checkable
 class PseudoSpeaker(Protocol):
     """A generator fitted on a pool of speaker vectors: a speaker's vector [d] in, a pseudo-speaker's [d] out."""
 

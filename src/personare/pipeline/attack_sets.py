@@ -66,8 +66,11 @@ def _too_few(attacked: int) -> str:
     return f"{attacked} people are too few to learn from each other, from {FEWEST_SPEAKERS} on it does."
 
 
-def strongest_set(*, attacked: int, learnt_from: int) -> AttackSet:
-    """Give the strongest set for so many attacked people, and others with two utterances or more to learn from."""
+def strongest_set(*, attacked: int, learnt_from: int, invertible: bool = False) -> AttackSet:
+    """Give the strongest set for so many attacked people, and others with two utterances or more to learn from.
+
+    ``invertible`` says that the method's secret numbers can be estimated and undone: somebody tries.
+    """
     there = [name for name in EMBEDDERS if not missing(*models_of_embedder(name))]
     absent = [name for name in EMBEDDERS if name not in there]
     voices = [name for name in VOICES if name in there] or [PLAIN]  # a missing model is named when it is opened
@@ -85,6 +88,12 @@ def strongest_set(*, attacked: int, learnt_from: int) -> AttackSet:
         train_draws=TRAIN_DRAWS,
         folds=folds,
     )
+    if invertible:
+        choices[Knowledge.INVERTING.value] = AttackerChoice(
+            Knowledge.INVERTING.value,
+            embedder=JOINT.join(voices),
+            scorer="chosen" if learnt_from >= FEWEST_CHOOSING else "plda",
+        )
     notes = [NEVER]
     if absent:
         models = dict.fromkeys(model for name in absent for model in missing(*models_of_embedder(name)))

@@ -15,7 +15,7 @@ class AttackerChoice:
 
     Parameters
     ----------
-    knowledge : original, ignorant, lazy-informed, semi-informed, informed or aligned (or the challenge's names).
+    knowledge : original, ignorant, lazy-informed, semi-informed, informed, aligned or inverting (or the challenge's).
     embedder : a name of the table of embedders (ecapa, wespeaker, energy, ...), trained:FILE.onnx, module:Class, or
         several of them joined by ``+``.
     scorer : how vectors are compared; ``cosine`` learns nothing, ``wccn`` and ``plda`` learn from the train part, as

@@ -83,9 +83,14 @@ def _usual(speech: GivenSpeechChoice, embedder: str | None, *, quick: bool, seed
         return quick_set()
     study = Study("who is attacked", speech.corpus(), {speech.label: speech.settings}, seed=seed, skip_impossible=True)
     (label,) = study.corpora
-    corpus = read_study_corpus(label, study, resolve_anonymizers(study, Path.cwd()), stages=Path())
+    (anonymizer,) = resolve_anonymizers(study, Path.cwd())
+    corpus = read_study_corpus(label, study, [anonymizer], stages=Path())
     learnt_from = int((corpus.counts("train") >= 2).sum())
-    return strongest_set(attacked=len(corpus.enrolled & corpus.tested), learnt_from=learnt_from)
+    return strongest_set(
+        attacked=len(corpus.enrolled & corpus.tested),
+        learnt_from=learnt_from,
+        invertible=not anonymizer.not_invertible(),
+    )
 
 
 def comparison(

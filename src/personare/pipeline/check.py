@@ -10,7 +10,7 @@ from typing import Any
 from personare.attackers.knowledge import Knowledge
 from personare.core.errors import PersonareError, did_you_mean
 from personare.core.weights import files_of
-from personare.pipeline.check_speech import speech_notes, speech_problems
+from personare.pipeline.check_speech import not_played_notes, speech_notes, speech_problems
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.measures import (
     expand_metrics,
@@ -48,7 +48,7 @@ def check_study(study: Study, stages: Path, *, home: Path) -> Checked:
     problems += _metric_problems(study, attackers)
     problems += listener_problems(study, anonymizers, home)
     problems += _bound_problems(study)
-    notes: list[str] = []
+    notes: list[str] = [*not_played_notes(anonymizers, attackers)]
     for label in study.corpora:
         where = f"corpora: {label}"
         corpus, more = _corpus(study, label, stages, anonymizers)
@@ -105,6 +105,7 @@ def _attackers(
         if unknown and (level.enroll == "anonymized" or (level.needs_training and one.similar is None)):
             first, why = next(iter(unknown.items()))
             problems.append(f"attackers: {label}: must anonymize as '{first}' was; {why}")
+    problems += list(_without_inverse(anonymizers, attackers))
     if all(one.kind != "none" for one in anonymizers):
         problems += [
             f"attackers: {one.label}: attacks unprotected speech; add 'original: {{}}' to anonymizers"
@@ -112,6 +113,15 @@ def _attackers(
             if one.attacker.knowledge is Knowledge.ORIGINAL
         ]
     return attackers, problems
+
+
+def _without_inverse(anonymizers: list[ResolvedAnonymizer], attackers: list[ResolvedAttacker]) -> Iterator[str]:
+    """An attacker who undoes needs a method that can be undone; where only some can, the others are noted."""
+    changing = [one for one in anonymizers if one.kind != "none"]
+    for who in attackers:
+        why = [who.not_played(one) for one in changing]
+        if changing and all(why):
+            yield f"attackers: {who.label}: has nothing to undo: {why[0]}; leave the attacker out"
 
 
 def _metric_problems(study: Study, attackers: list[ResolvedAttacker]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from personare.attackers.folds import FEWEST_SPEAKERS
+from personare.attackers.knowledge import Knowledge
 from personare.attackers.trained import refuse_training_speakers, trained_on
 from personare.core.errors import PersonareError
 from personare.pipeline.measures import Measure, expand_metrics, measure_classes, observed_metrics
@@ -15,6 +16,7 @@ from personare.pipeline.measures.utility import listener_corpus_notes, listener_
 from personare.pipeline.roles import CALIBRATION, TRAIN, one_sided
 
 if TYPE_CHECKING:
+    from personare.attackers.attack import Attacker
     from personare.pipeline.resolve import ResolvedAnonymizer, ResolvedAttacker
     from personare.pipeline.speech import StudyCorpus
     from personare.pipeline.study import Study
@@ -52,6 +54,14 @@ def speech_notes(study: Study, corpus: StudyCorpus) -> Iterator[str]:
     yield from listener_corpus_notes(study, corpus)
 
 
+def not_played_notes(anonymizers: list[ResolvedAnonymizer], attackers: list[ResolvedAttacker]) -> Iterator[str]:
+    """Name every method that an attacker of the study is not played on, and why."""
+    for who in attackers:
+        for one in anonymizers:
+            if why := who.not_played(one):
+                yield f"attackers: {who.label}: not played on {one.label}: {why}"
+
+
 def _asked(study: Study) -> Iterator[tuple[type[Measure], tuple[str, ...]]]:
     """Give the families whose metrics are named; metrics that do not exist are named by another check."""
     names: dict[str, None] = {}
@@ -86,7 +96,7 @@ def _training(
             who = one.attacker
             if who.folds:
                 yield from _folds(corpus, one)
-            elif who.learns and not (who.knowledge.needs_training and _knows(who.embedder)):
+            elif who.learns and not (who.knowledge.needs_training and _knows(who.embedder) and not _inverts(who)):
                 what = f"attacker '{one.label}' ({who.knowledge.value}, {who.scorer_name}) learns from training speech"
                 yield f"{what}, and there are {people} train speakers; {GIVE}"
         for anonymizer in anonymizers:
@@ -104,6 +114,11 @@ def _folds(corpus: StudyCorpus, one: ResolvedAttacker) -> Iterator[str]:
             f"attacker '{one.label}' learns in folds from the attacked corpus, which needs {FEWEST_SPEAKERS} speakers"
         )
         yield f"{what}; there are {attacked}, and no train speakers; {GIVE}"
+
+
+def _inverts(who: Attacker) -> bool:
+    """Whether an attacker learns to undo, for which no embedder can stand in."""
+    return who.knowledge is Knowledge.INVERTING
 
 
 def _knows(embedder: str) -> bool:

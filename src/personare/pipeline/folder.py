@@ -18,7 +18,7 @@ import polars as pl
 from personare.core.files import atomic_path, write_text
 from personare.core.findings import Finding
 from personare.core.tables import write_frame
-from personare.pipeline.check_speech import speech_notes
+from personare.pipeline.check_speech import not_played_notes, speech_notes
 from personare.pipeline.clips import write_clips
 from personare.pipeline.environment import environment_of
 from personare.pipeline.gate import Verdict, judged, row_of
@@ -83,6 +83,7 @@ def write_folder(graph: Graph, store: Store, folder: Path) -> RunFolder:
     findings: list[Finding] = []
     listed: list[dict[str, Any]] = []
     notes = [graph.study.notes] if graph.study.notes else []
+    notes += not_played_notes(graph.anonymizers, graph.attackers)
     notes += [f"{s.label}: {note}" for s in graph.corpora.values() for note in speech_notes(graph.study, s)]
     target = folder / ARTEFACTS
     shutil.rmtree(target, ignore_errors=True)

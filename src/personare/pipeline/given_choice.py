@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from personare.attackers.knowledge import knowledge
+from personare.attackers.knowledge import Knowledge, knowledge
 from personare.attackers.trained import trained_on
 from personare.core.errors import CorpusError
 from personare.core.tables import Corpus
@@ -22,7 +22,7 @@ from personare.pipeline.attacker_choice import AttackerChoice
 from personare.pipeline.folder import STAGES
 from personare.pipeline.jobs.guess_attributes import with_guesses
 from personare.pipeline.jobs.target import noted_origin
-from personare.pipeline.resolve import GIVEN, METHOD
+from personare.pipeline.resolve import GIVEN, METHOD, ResolvedAnonymizer, resolve_anonymizer
 from personare.pipeline.study import ORIGINAL, CorpusChoice
 from personare.pipeline.system import read_system
 
@@ -84,6 +84,9 @@ class GivenSpeechChoice:
         """Whether there is speech of other people to learn from."""
         return self.train is not None or self.own_train
 
+    def _resolved(self) -> ResolvedAnonymizer:
+        return resolve_anonymizer(self.label, self.settings, Path.cwd())
+
     def cannot(self, choice: AttackerChoice) -> str:
         """Say why an attacker cannot be played on this speech; nothing where they can."""
         system = read_system(self.anonymized) if self.method is None else None
@@ -95,6 +98,9 @@ class GivenSpeechChoice:
                 return f"the folder was made by {system.version_note}; anonymize it again, or name it with --method"
         if trained and level.trial == "anonymized" and not level.needs_training:
             return "its embedder has learnt from anonymized speech, so that it is informed"
+        if level is Knowledge.INVERTING and (reason := self._resolved().not_invertible()):
+            return reason
+        trained = trained and level is not Knowledge.INVERTING  # what is undone is learnt from speech, not by a network
         if level.needs_training and not self.has_training and not trained and not choice.folds:
             return "there is no speech of other people to learn from; name it with --train"
         return ""

@@ -26,6 +26,7 @@ from personare.pipeline.speech import FileDigests, StudyCorpus
 from personare.pipeline.stages.anonymize import AnonymizedSpeech, AnonymizeJob, anonymize_job
 from personare.pipeline.stages.embed import EmbedJob
 from personare.pipeline.stages.generate import GenerateJob
+from personare.pipeline.stages.invert import EstimateJob, InvertJob, invert_job
 from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.stages.measure import AttackSources, MeasureJob, VectorSource
 from personare.pipeline.stages.train import TrainJob
@@ -33,7 +34,7 @@ from personare.pipeline.store import Stage
 from personare.pipeline.study import Study
 from personare.pipeline.system import key_token
 
-WAVES = ("anonymize", "embed", "generate", "train", "listen", "measure")
+WAVES = ("anonymize", "estimate", "invert", "embed", "generate", "train", "listen", "measure")
 Labels = dict[str, str]
 
 
@@ -140,14 +141,14 @@ class Graph:
         for who in self.attackers:
             if who.attacker.knowledge is Knowledge.ORIGINAL and anonymizer.kind != "none":
                 continue  # nothing anonymized is heard by an attacker of unprotected speech
-            if who.similar is not None and who.similar.present_identity == anonymizer.owner_identity:
-                continue  # semi-informed means another system
+            if who.learns_from_owner(anonymizer) or who.not_played(anonymizer):
+                continue  # semi-informed means another system; not every one can be undone
             attacker = who.against(anonymizer)
             nothing = who.attacker.folds > 0 and not len(corpus.of(TRAIN))
             if attacker is not who and (nothing or not self._learns_from_speech(corpus, attacker.attacker.embedder)):
                 plain = replace(attacker.attacker, scorer="cosine", as_norm=0)  # as the attacker compares, too
                 attacker = replace(attacker, attacker=plain)
-            if attacker is not who and any(_same(attacker, one) for one in self.attackers):
+            if attacker is not who and any(attacker.does_as(one) for one in self.attackers):
                 continue  # an attacker of unprotected speech is asked for by name, and would do just the same
             labels = {
                 "corpus": corpus.label,
@@ -199,7 +200,8 @@ class Graph:
 
         def vectors(role: str, by: Who, kind: str, draw: int = 1) -> VectorSource:
             how = anonymizer if kind == "anonymized" else None
-            return self._vectors(corpus, role, attacker.embedder, how, by, draw)
+            undone = level is Knowledge.INVERTING and how is not None
+            return self._vectors(corpus, role, attacker.embedder, how, by, draw, undone=undone)
 
         def enrolment(role: str) -> tuple[VectorSource, ...]:
             draws = range(1, who.facts()["enroll_draws"] + 1)
@@ -207,11 +209,15 @@ class Graph:
 
         training = original = None
         more: list[VectorSource] = []
-        if attacker.learns and self._learns_from_speech(corpus, attacker.embedder) and self._has_training(corpus, who):
+        others = not attacker.folds or len(corpus.of(TRAIN)) > 0  # in folds, the attacked corpus itself can do
+        if attacker.learns and self._learns_from_speech(corpus, attacker.embedder) and others:
             by = (who.similar or anonymizer) if level.needs_training else None
             draws = range(1, (who.train_draws if level.needs_training else 1) + 1)
-            training, *more = (self._vectors(corpus, TRAIN, attacker.embedder, by, "training", d) for d in draws)
-        if level is Knowledge.ALIGNED:
+            again = {"undone": level is Knowledge.INVERTING}
+            training, *more = (
+                self._vectors(corpus, TRAIN, attacker.embedder, by, "training", d, **again) for d in draws
+            )
+        if level in (Knowledge.ALIGNED, Knowledge.INVERTING):
             original = self._vectors(corpus, TRAIN, attacker.embedder, None, "training")
         spare = [
             vectors(enroll, "training", level.enroll, d + 1) for d in range(who.train_draws if attacker.folds else 0)
@@ -230,10 +236,6 @@ class Graph:
             calibration,
         )
 
-    def _has_training(self, corpus: StudyCorpus, who: ResolvedAttacker) -> bool:
-        """An attacker in folds learns from the attacked corpus where there is no other speech."""
-        return not who.attacker.folds or len(corpus.of(TRAIN)) > 0
-
     def _learns_from_speech(self, corpus: StudyCorpus, embedder: str) -> bool:
         """An embedder that has itself learnt from anonymized speech may do without training speech."""
         from personare.attackers.trained import trained_on
@@ -248,6 +250,8 @@ class Graph:
         anonymizer: ResolvedAnonymizer | None,
         who: Who,
         draw: int = 1,
+        *,
+        undone: bool = False,
     ) -> VectorSource:
         name = label_of(embedder)
         original = EmbedJob(f"embed {corpus.label} {role} by {name}", corpus.of(role), embedder)
@@ -263,6 +267,8 @@ class Graph:
             return VectorSource(GenerateJob(label, original, pool, system, *keys), anonymization)
         speech = self.anonymized(corpus, role, anonymizer, who, draw)
         label = f"{original.label}, anonymized by {anonymizer.label} ({who}{f' {draw}' if draw > 1 else ''})"
+        if undone:
+            speech, label = invert_job(self.study, corpus, role, anonymizer, speech), f"{label}, undone"
         return VectorSource(EmbedJob(label, corpus.of(role), embedder, speech), anonymization)
 
     def _token(self, corpus: StudyCorpus, anonymizer: ResolvedAnonymizer, who: Who, draw: int) -> str:
@@ -271,11 +277,6 @@ class Graph:
             key = self._paired[corpus.label, anonymizer.label].key
             return "owner" if key is None else key_token(key)
         return key_token(key_of(self.study, who, draw))
-
-
-def _same(one: ResolvedAttacker, two: ResolvedAttacker) -> bool:
-    """Whether two attackers do the same under different labels."""
-    return one.facts() == two.facts() and one.attacker.embedder == two.attacker.embedder
 
 
 def _before(job: Any) -> Iterator[Any]:
@@ -288,7 +289,9 @@ def _before(job: Any) -> Iterator[Any]:
         yield from (job.original, job.pool)
     elif isinstance(job, ListenJob):
         yield from (one for one in (job.hidden, job.listener.training) if one is not None)
-    elif isinstance(job, EmbedJob) and job.anonymized is not None:
+    elif isinstance(job, InvertJob):
+        yield from (job.anonymized, job.estimator)
+    elif isinstance(job, EstimateJob | EmbedJob) and job.anonymized is not None:
         yield job.anonymized
     elif isinstance(job, TrainJob) and job.hidden is not None:
         yield job.hidden

@@ -18,7 +18,7 @@ from personare.core.errors import PersonareError
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.corpora.voices.synthesizer import synthesize
-from personare.engine.result import line_of
+from personare.engine.result import Result, line_of
 from personare.pipeline.attack_inputs import PlayedAttack
 from personare.pipeline.graph import Graph
 from personare.pipeline.measures import Measure
@@ -75,19 +75,22 @@ def probe_sounds(graph: Graph, folder: Path, wanted: set[str]) -> tuple[Seconds,
     Gives the seconds of a warm item, and the reason where a stage failed on its first items: better now than later.
     """
     store, found, failed = Store(folder / "stages"), {}, {}
-    for kind in ("anonymize", "embed", "listen"):
+    for kind in ("anonymize", "estimate", "invert", "embed", "listen"):
         for job in graph.waves[kind]:
-            needed = kind == "anonymize" or job.stage.label in wanted
+            needed = kind in ("anonymize", "estimate", "invert") or job.stage.label in wanted
             items = list(_singly(job, store))[:UTTERANCES] if needed else []
             work = _uncached(job, store, folder)
+            results: list[Result[Any, Any]] = []
             for item in items:
                 began = time.perf_counter()
                 try:
-                    work(item)
+                    results.append(Result(len(results), item, work(item), None))
                 except Exception as error:  # a plan names what a run would count as a failure
                     failed[job.stage.label] = line_of(error)
                     break
                 found[job.stage.label] = time.perf_counter() - began
+            if kind == "estimate" and results:
+                job.finish(store, results)  # the next kind of work needs what is learnt
             store.finish(job.stage, [], seconds=0.0)
     return found, failed
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from personare.anonymizers import ANONYMIZERS
 from personare.attackers.attack import Attacker
+from personare.attackers.inversion import secret_names_of
 from personare.attackers.knowledge import Knowledge, knowledge
 from personare.core.catalog import allow_modules_in
 from personare.core.config import coerce
@@ -72,6 +73,13 @@ class ResolvedAnonymizer:
             raise ConfigError(f"anonymizers: {self.label}: {UNKNOWN_METHOD}")
         return self.system
 
+    def not_invertible(self) -> str:
+        """Say why nobody can estimate secret numbers of this anonymizer and undo them; nothing where one can."""
+        if self.system is None:
+            return UNKNOWN_METHOD
+        built = self.system.build() if self.kind == "sound" else None
+        return "" if built is not None and secret_names_of(built) else NOT_INVERTIBLE
+
     def unlike_owner(self) -> str:
         """Say why attackers cannot anonymize as the owner did; nothing where they can."""
         if self.kind != "sound" or self.given is None:
@@ -84,6 +92,7 @@ class ResolvedAnonymizer:
         return ""
 
 
+NOT_INVERTIBLE = "this method has no secret numbers that could be estimated and undone"
 UNKNOWN_METHOD = (
     "nobody says how the folder was made (it has no anonymization.json); say it with method: NAME (--method), or leave "
     "out attackers who anonymize speech themselves"
@@ -104,6 +113,20 @@ class ResolvedAttacker:
     def by_cosine(self) -> bool:
         """Whether vectors end up in a space in which the cosine compares them."""
         return self.attacker.scorer_name in ("cosine", "wccn", "aligned") and not self.attacker.as_norm
+
+    def does_as(self, other: ResolvedAttacker) -> bool:
+        """Whether two attackers do the same under different labels."""
+        return self.facts() == other.facts() and self.attacker.embedder == other.attacker.embedder
+
+    def learns_from_owner(self, anonymizer: ResolvedAnonymizer) -> bool:
+        """Whether the similar system of a semi-informed attacker is the attacked one itself."""
+        return self.similar is not None and self.similar.present_identity == anonymizer.owner_identity
+
+    def not_played(self, anonymizer: ResolvedAnonymizer) -> str:
+        """Say why this attacker has nothing to do against an anonymizer; nothing where they have."""
+        if self.attacker.knowledge is not Knowledge.INVERTING or anonymizer.kind == "none":
+            return ""
+        return anonymizer.not_invertible()
 
     def against(self, anonymizer: ResolvedAnonymizer) -> ResolvedAttacker:
         """Give the attack on unprotected speech with the same embedder and scorer, where nothing is anonymized."""

@@ -19,7 +19,16 @@ from personare.core.files import write_text
 
 DONE = "done.json"
 # raise a kind's version whenever the same inputs give another result
-VERSIONS = {"anonymize": 3, "embed": 1, "generate": 1, "train": 1, "listen": 2, "measure": 4}
+VERSIONS = {
+    "anonymize": 3,
+    "estimate": 1,
+    "invert": 1,
+    "embed": 1,
+    "generate": 1,
+    "train": 1,
+    "listen": 2,
+    "measure": 4,
+}
 Failures = tuple[tuple[str, str], ...]
 
 
@@ -29,7 +38,7 @@ class Stage:
 
     Parameters
     ----------
-    kind : anonymize, embed, generate, train, listen or measure.
+    kind : anonymize, estimate, invert, embed, generate, train, listen or measure.
     label : what a person reads, e.g. ``anonymize libri trial by b2 (owner)``.
     facts : everything the result depends on besides ``inputs``; plain values.
     items : how many things have to be done.

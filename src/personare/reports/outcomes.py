@@ -26,6 +26,7 @@ KNOWS = {
     "semi-informed": "I know the method, not the key, and have trained on speech anonymized by a similar one.",
     "informed": "I know the method, not the key, and have trained on speech anonymized by it.",
     "aligned": "I know the method, not the key, and have learnt to map anonymized voices back.",
+    "inverting": "I know the method, not the key, estimate the secret numbers from the recording and undo them.",
 }
 TONES: dict[Outcome, Tone] = {
     "exposed": "exposed",

@@ -27,6 +27,8 @@ EVERY_S = 0.3
 PREVIEWS, PREVIEW_S, MOST_LINES = 3, 6.0, 40
 WAVES = {
     "anonymize": "Attackers hide what they know in the same way",
+    "estimate": "Attackers learn what the method has drawn",
+    "invert": "Attackers undo it",
     "embed": "Attackers listen",
     "measure": "Attackers compare",
     "voices": "Voices are made",

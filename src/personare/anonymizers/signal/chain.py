@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -11,7 +12,14 @@ from personare.anonymizers import anonymizer
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
-from personare.core.protocols import Anonymizer
+from personare.core.protocols import Anonymizer, Invertible
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class _Step(Anonymizer, Invertible, Protocol):
+    """A method that can be undone."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,33 @@ class Chain(Fingerprinted):
             raise ConfigError("chain: steps must name at least one method")
         built = tuple(anonymizer(step.name, **step.parameters) for step in self.steps)
         object.__setattr__(self, "methods", built)
+
+    @property
+    def secret_names(self) -> tuple[str, ...]:
+        """Those of every step; none where a step cannot be undone."""
+        each = [method.secret_names if isinstance(method, Invertible) else () for method in self.methods]
+        return tuple(name for names in each for name in names) if all(each) else ()
+
+    def secrets(self, audio: Audio, *, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Give the numbers of every step, one after the other."""
+        numbers = []
+        for method, own in zip(self._invertible(), rng.spawn(len(self.methods)), strict=True):
+            numbers.append(method.secrets(audio, rng=copy.deepcopy(own)))
+            audio = method(audio, rng=own)
+        return np.concatenate(numbers)
+
+    def undo(self, audio: Audio, secrets: NDArray[np.float64]) -> Audio:
+        """Undo the last step first."""
+        methods = self._invertible()
+        ends = np.cumsum([len(method.secret_names) for method in methods])
+        for method, end in reversed(list(zip(methods, ends.tolist(), strict=True))):
+            audio = method.undo(audio, secrets[end - len(method.secret_names) : end])
+        return audio
+
+    def _invertible(self) -> list[_Step]:
+        if not self.secret_names:
+            raise ConfigError("chain: one of its steps cannot be undone")
+        return [cast(_Step, method) for method in self.methods]
 
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Apply every method to the result of the one before; each draws from a generator of its own."""

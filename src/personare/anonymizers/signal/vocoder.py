@@ -45,6 +45,7 @@ class WorldParameters:
     aperiodicity : the part of each frequency that is noise, 0..1, [frames, bins].
     source_frames : the frame of the original that each frame shows, [frames]; moved by a change of speaking rate.
     rate_hz : sample rate.
+    first_frame : where in the whole recording the first frame lies.
     """
 
     f0_hz: Floats
@@ -52,6 +53,7 @@ class WorldParameters:
     aperiodicity: Floats
     source_frames: NDArray[np.intp]
     rate_hz: int
+    first_frame: int = 0
 
     @property
     def frequencies_hz(self) -> Floats:
@@ -135,7 +137,7 @@ def _analyse(audio: Audio, first: int, last: int, *, speed: float) -> WorldParam
     size = world.get_cheaptrick_fft_size(rate_hz, _LOWEST_HZ * min(1.0, f0.speed))
     envelope = world.cheaptrick(f0.sound, f0.f0_hz, f0.times_s, rate_hz, fft_size=size)
     aperiodicity = world.d4c(f0.sound, f0.f0_hz, f0.times_s, rate_hz, fft_size=size)
-    return WorldParameters(f0.f0_hz / f0.speed, envelope, aperiodicity, np.arange(last - first), rate_hz)
+    return WorldParameters(f0.f0_hz / f0.speed, envelope, aperiodicity, np.arange(last - first), rate_hz, first)
 
 
 def _synthesize(samples: NDArray[np.float32], speech: WorldParameters) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -132,9 +132,16 @@ class MeasureJob(WholeStage):
     def _failed(self, store: Store) -> int:
         """Count the attacked utterances that could not be anonymized or embedded."""
         sources = self.attack.attacked if self.attack else self.sources
-        stages = [source.job.stage for source in sources]
-        every = {stage.key: stage for one in stages for stage in (one, *one.inputs)}
+        every = {stage.key: stage for source in sources for stage in _attacked_stages(source.job.stage)}
         return sum(len(done.failures) for stage in every.values() if (done := store.done(stage)) is not None)
+
+
+def _attacked_stages(stage: Stage) -> Iterator[Stage]:
+    """Give a stage and what it builds on, but not what only serves to learn from others."""
+    yield stage
+    for one in stage.inputs:
+        if one.kind != "estimate":
+            yield from _attacked_stages(one)
 
 
 @dataclass(frozen=True)
