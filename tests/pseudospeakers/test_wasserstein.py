@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -65,7 +67,7 @@ def test_the_slopes_of_outputs_and_of_input_gradients_are_right() -> None:
         "output": backward(network, made, np.ones((4, 1))),
         "gradient": gradient_backward(network, made, found, pull),
     }
-    values = {
+    values: dict[str, Callable[[ResidualNetwork], float]] = {
         "output": lambda net: float(net(x).sum()),
         "gradient": lambda net: float((input_gradient(net, forward(net, x)).gradient * pull).sum()),
     }
@@ -82,8 +84,8 @@ def test_the_slopes_of_outputs_and_of_input_gradients_are_right() -> None:
                 assert slopes[kind][name][place] == pytest.approx(numeric, abs=1e-5), (kind, name, place)
     step = 1e-6 * np.eye(5)
     for k in range(5):
-        numeric = (network(x + step[k]) - network(x - step[k]))[:, 0] / 2e-6
-        np.testing.assert_allclose(found.gradient[:, k], numeric, atol=1e-6)
+        difference = (network(x + step[k]) - network(x - step[k]))[:, 0]
+        np.testing.assert_allclose(found.gradient[:, k], difference / 2e-6, atol=1e-6)
 
 
 def test_drawn_vectors_come_close_to_the_pool_and_copy_nobody() -> None:

@@ -252,11 +252,11 @@ def with_pool(study: Study, path: Path) -> Study:
     if not path.is_file():
         raise ConfigError(f"--pool: {path}: no such file; make one with personare pseudospeakers pool")
     chosen: dict[str, Any] = {}
-    for label, settings in study.anonymizers.items():
-        method = (settings or {}).get("method")
+    for label, given in study.anonymizers.items():
+        settings = given or {}
+        method, fitted = settings.get("method"), str(settings.get("generator", "")).endswith(".npz")  # its own pool
         takes = isinstance(method, str) and "pool" in getattr(ANONYMIZERS.load(method), "__dataclass_fields__", {})
-        fitted = str((settings or {}).get("generator", "")).endswith(".npz")  # brings its own
-        chosen[label] = {**settings, "pool": str(path.resolve())} if takes and not fitted else settings
+        chosen[label] = {**settings, "pool": str(path.resolve())} if takes and not fitted else given
     if chosen == dict(study.anonymizers):
         raise ConfigError("--pool: no method of this study generates pseudo-speakers from a pool; leave it out")
     return replace(study, anonymizers=chosen)
