@@ -56,6 +56,7 @@ LINES: dict[str, tuple[tuple[str, ...], ...]] = {
     "corpus convert": (("corpus", "lists-{n}", "--to", "parquet"),),
     "models list": ((),),
     "pseudospeakers list": ((),),
+    "pseudospeakers pool": (("pool-{n}.npz", "--corpus", "corpus", *NET),),
     "pseudospeakers compare": (("pool.npz", "--only", "random"),),
 }
 # commands that take minutes, fetch, or are run elsewhere

@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 import personare.codecs.usc
 from personare.cli import app
+from personare.core.errors import ConfigError
 from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL
 from personare.pipeline.speech import study_corpus
-from personare.pipeline.study import ORIGINAL, read_study, with_corpus
+from personare.pipeline.study import ORIGINAL, read_study, with_corpus, with_pool
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "reference" / "recipes"
@@ -76,3 +77,15 @@ def test_a_corpus_without_parts_sets_the_same_share_aside_as_the_demo(system: Pa
     ((_, other),) = with_corpus(study, tmp_path).corpora.items()
     assert choice.speakers and other.train == pytest.approx(choice.train / choice.speakers)
     assert other.speakers is None and other.utterances is None
+
+
+def test_a_pool_reaches_every_method_that_generates_and_no_other(tmp_path: Path) -> None:
+    study = read_study(ROOT / "recipes" / "rp-gmm.yaml")
+    with pytest.raises(ConfigError, match="no such file; make one with personare pseudospeakers pool"):
+        with_pool(study, tmp_path / "pool.npz")
+    (tmp_path / "pool.npz").write_bytes(b"")
+    chosen = with_pool(study, tmp_path / "pool.npz").anonymizers
+    having = {label for label, settings in chosen.items() if "pool" in (settings or {})}
+    assert having == set(study.anonymizers) - {ORIGINAL, "b2"}
+    with pytest.raises(ConfigError, match="no method of this study generates"):
+        with_pool(read_study(ROOT / "recipes" / "legal-figure1.yaml"), tmp_path / "pool.npz")

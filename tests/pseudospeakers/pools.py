@@ -10,7 +10,14 @@ from personare.pseudospeakers.pool import SpeakerPool
 
 DIMENSION = 256
 _FAR: dict[str, object] = {"farthest": 40, "average": 20}
-SETTINGS: dict[str, dict[str, object]] = {"b1": _FAR, "s1": _FAR, "s2": _FAR, "keyed": {"voices": 300}}
+SETTINGS: dict[str, dict[str, object]] = {
+    "b1": _FAR,
+    "s1": _FAR,
+    "s2": _FAR,
+    "keyed": {"voices": 300},
+    "wgan": {"steps": 100},
+    "ohnn": {"rotations": 3},
+}
 
 
 def clouds(each: int = 120, *, d: int = DIMENSION, seed: int = 0) -> SpeakerPool:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import hum
 from personare.cli import main
+from personare.core.audio import write
 from personare.core.errors import ConfigError, OutputError, PersonareError, TableError
 from personare.core.vectors import cosine
 from personare.pseudospeakers import pseudospeaker
@@ -181,6 +183,32 @@ def test_a_person_keeps_gender_and_accent_when_averaged() -> None:
     people = pool.speaker_means()
     assert (people.ids, people.genders, people.accents) == (("a", "b", "c"), ("f", "m", "f"), ("uk", "us", "in"))
     assert people.vectors[1].tolist() == [0.5, 0.0, 0.5, 0.0]
+
+
+def test_a_pool_is_made_of_speech_one_vector_and_gender_per_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = {"anna": "f", "bela": "m", "cora": "f"}
+    for folder, start in (("first", 0), ("second", 1)):
+        rows = ["utterance\tspeaker\taudio\tgender"]
+        for seed, (name, gender) in enumerate(people.items()):
+            utterance = f"{name}-{start}"
+            (tmp_path / folder).mkdir(exist_ok=True)
+            write(tmp_path / folder / f"{utterance}.wav", hum(10 * start + seed))
+            rows.append(f"{utterance}\t{name}\t{utterance}.wav\t{gender}")
+        (tmp_path / folder / "manifest.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    corpora = ["--corpus", str(tmp_path / "first"), "--corpus", str(tmp_path / "second"), "--embedder", "energy"]
+    assert run(monkeypatch, "pool", str(tmp_path / "pool.npz"), *corpora) == 0
+    assert "2 f, 1 m" in capsys.readouterr().out
+    whole = read_pool(tmp_path / "pool.npz")
+    assert (whole.ids, whole.genders) == (("anna", "bela", "cora"), ("f", "m", "f"))
+    assert run(monkeypatch, "pool", str(tmp_path / "one.npz"), *corpora, "--utterances", "1") == 0
+    assert run(monkeypatch, "pool", str(tmp_path / "first.npz"), *corpora[:2], "--embedder", "energy") == 0
+    one, first = read_pool(tmp_path / "one.npz"), read_pool(tmp_path / "first.npz")
+    np.testing.assert_array_equal(one.vectors, first.vectors)
+    assert not np.allclose(whole.vectors, one.vectors), "with two utterances each it is their mean"
+    assert run(monkeypatch, "pool", str(tmp_path / "pool.csv"), *corpora) == 2
+    assert "written as .npz" in capsys.readouterr().err
 
 
 def test_every_generator_is_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

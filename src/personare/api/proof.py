@@ -187,6 +187,7 @@ def run_study(
     corpus: str | Path | None = None,
     speakers: int | None = None,
     utterances: int | None = None,
+    pool: str | Path | None = None,
     resume: bool = False,
     engine: Engine | None = None,
     jobs: int = 1,
@@ -195,7 +196,7 @@ def run_study(
     """Run a study file (or a Study) into a run folder; every problem is named before any work is done."""
     from personare.pipeline.read import file_problems
     from personare.pipeline.run import checked_run
-    from personare.pipeline.study import Study, read_study, with_corpus
+    from personare.pipeline.study import Study, read_study, with_corpus, with_pool
 
     home, written = Path.cwd(), ""
     if isinstance(study, Study):
@@ -210,6 +211,8 @@ def run_study(
         chosen = with_corpus(chosen, Path(corpus), speakers=speakers, utterances=utterances)
     elif speakers or utterances:
         raise ConfigError("speakers and utterances choose from another corpus; a study says its own numbers itself")
+    if pool is not None:
+        chosen = with_pool(chosen, Path(pool))
     folder, keeps = _run_folder(out)
     ran = checked_run(
         chosen, folder, jobs=jobs, engine=engine, watch=watch, resume=resume, home=home, written=written or None

@@ -6,12 +6,13 @@ Paths may be text, sounds may be arrays; ``jobs`` is how many processes work at 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import polars as pl
 
 from personare.api.results import AnonymizedCorpus
 from personare.core.audio import Audio, read_mono, write
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from personare.engine import Engine, Result
+    from personare.pseudospeakers.pool import SpeakerPool
 
     AudioLike = str | Path | Audio | tuple[ArrayLike, int]
     CorpusLike = str | Path | Corpus
@@ -246,6 +248,29 @@ def embed(
     require_embedder(embedder)
     frame = _corpus(corpus).of_part(part).frame
     return embed_all(list(utterances_in(frame)), embedder, engine=engine or engine_for(jobs), watch=watch)
+
+
+def joined_corpus(corpora: Sequence[Corpus], *, utterances: int | None = None) -> Corpus:
+    """Join corpora, with at most ``utterances`` of each speaker; what is in several of them counts once."""
+    frame = pl.concat([corpus.frame for corpus in corpora], how="diagonal_relaxed").unique("utterance")
+    frame = frame.sort("speaker", "utterance")
+    return Corpus(frame if utterances is None else frame.group_by("speaker", maintain_order=True).head(utterances))
+
+
+def speaker_pool(
+    corpus: Corpus, *, embedder: str = "ge2e", engine: Engine | None = None, watch: Tick = lambda _: None
+) -> tuple[SpeakerPool, tuple[tuple[str, str], ...]]:
+    """Average the vectors of every speaker: a pool with genders, and (utterance, reason) for those that failed."""
+    from personare.pseudospeakers.pool import SpeakerPool
+
+    vectors, failures = embed(corpus, embedder=embedder, engine=engine, watch=watch)
+    if not vectors.speakers:
+        raise AudioError("no recording could be embedded; the pool would be empty")
+    frame = corpus.frame
+    named = frame.drop_nulls("gender").select("speaker", "gender") if "gender" in frame.columns else frame.clear()
+    genders = dict(named.iter_rows()) if len(named) else {}
+    column = tuple(genders.get(speaker, "") for speaker in vectors.speakers) if genders else ()
+    return SpeakerPool(vectors.vectors, column, vectors.speakers).speaker_means(), failures
 
 
 def _corpus(corpus: CorpusLike | AnonymizedCorpus) -> Corpus:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from personare.cli import show
+from personare.cli import given, show
 
 if TYPE_CHECKING:
     from personare.pseudospeakers.comparison import CosineSummary, GeneratorComparison
@@ -36,6 +36,56 @@ def list_generators(as_json: bool = show.JSON) -> None:
         show.json_object({"generators": show.records(head, rows)})
     else:
         show.table("pseudo-speaker generators", head, rows)
+
+
+@app.command("pool")
+def pool(
+    out: Path = typer.Argument(..., metavar="OUT", help="The pool to write (.npz)."),
+    corpus: list[Path] = typer.Option(..., "--corpus", help="Speech of the pool's people; repeat it."),
+    part: str | None = typer.Option(None, help="Only this part of each corpus, where it has parts."),
+    embedder: str = typer.Option("ge2e", help="What turns speech into vectors; xvector speaks from ge2e."),
+    utterances: int | None = typer.Option(None, min=1, help="At most so many utterances of each person."),
+    jobs: int = given.JOBS,
+    as_json: bool = show.JSON,
+) -> None:
+    """Make a pool of speech: the mean speaker vector and the gender of everybody, for every generator to learn from.
+
+    Vectors of voices are biometric data: keep the file where the recordings may be kept. Recordings that cannot be
+    embedded are named and counted; the exit code is then 1.
+
+    Examples:
+
+        personare pseudospeakers pool pool.npz --corpus recordings/ --part train
+
+        personare anonymize recordings/ anonymous/ --method xvector --set pool=pool.npz
+    """
+    from personare.api.speech import joined_corpus, speaker_pool
+    from personare.core.errors import OutputError
+    from personare.corpora import read_corpus
+    from personare.engine import engine_named
+    from personare.pseudospeakers.pool import write_pool
+
+    if out.suffix != ".npz":
+        raise OutputError(f"{out}: a pool is written as .npz")
+    readings = [read_corpus(path, person_channels=True) for path in corpus]
+    for reading in readings:
+        show.problems(reading.problems)
+    speech = joined_corpus([reading.corpus.of_part(part) for reading in readings], utterances=utterances)
+    machine = engine_named("local", jobs, None)
+    with show.progress("embedding", len(speech)) as tick:
+        made, failures = speaker_pool(speech, embedder=embedder, engine=machine, watch=lambda _: tick(1))
+    show.failures(failures)
+    write_pool(made, out)
+    counts = {gender or "unknown": len(vectors) for gender, vectors in made.groups.items()}
+    if as_json:
+        show.json_object({"embedder": embedder, "out": str(out), "people": len(made), "genders": counts})
+    else:
+        shown = ", ".join(f"{count} {gender}" for gender, count in counts.items())
+        show.table(
+            f"{embedder} -> {out}", ["people", "genders", "failed"], [[str(len(made)), shown, str(len(failures))]]
+        )
+    if failures:
+        raise typer.Exit(1)
 
 
 @app.command("compare")

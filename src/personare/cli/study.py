@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Compare methods, attackers and listeners as one file says.")
 
-Other = tuple[Path | None, int | None, int | None]
+Other = tuple[Path | None, int | None, int | None, Path | None]
 STUDY = typer.Argument(..., metavar="STUDY", help="A study file (YAML).")
 OUT = typer.Option(None, "--out", metavar="RUN", help="The run folder.  [STUDY-run, in the current folder]")
 CORPUS = typer.Option(None, "--corpus", metavar="PATH", help="Run on this corpus instead of the study's own.")
 SPEAKERS = typer.Option(None, "--speakers", min=1, help="With --corpus: at most so many people of each part.")
 UTTERANCES = typer.Option(
     None, "--utterances", min=1, help="With --corpus: at most so many utterances of each of them."
+)
+POOL = typer.Option(
+    None, "--pool", metavar="FILE", help="Speaker vectors that pseudo-speakers are generated from (.npz)."
 )
 JOBS = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once.")
 
@@ -34,6 +37,7 @@ def run(
     corpus: Path | None = CORPUS,
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
+    pool: Path | None = POOL,
     engine: str = given.ENGINE,
     address: str | None = given.ADDRESS,
     jobs: int = JOBS,
@@ -65,6 +69,7 @@ def run(
             corpus=corpus,
             speakers=speakers,
             utterances=utterances,
+            pool=pool,
             resume=resume,
             engine=machine,
             watch=watch,
@@ -79,6 +84,7 @@ def check(
     corpus: Path | None = CORPUS,
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
+    pool: Path | None = POOL,
     as_json: bool = show.JSON,
 ) -> None:
     """Say everything that is wrong with a study before hours of work; nothing is anonymized, embedded or written.
@@ -91,7 +97,7 @@ def check(
         personare study check my-study.yaml
     """
     show.one_thread()
-    chosen = _checked(study, (corpus, speakers, utterances), out or _folder(study))
+    chosen = _checked(study, (corpus, speakers, utterances, pool), out or _folder(study))
     if as_json:
         show.json_object({"study": str(study), "title": chosen.title, "can_run": True})
     else:
@@ -105,6 +111,7 @@ def plan(
     corpus: Path | None = CORPUS,
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
+    pool: Path | None = POOL,
     jobs: int = JOBS,
     probe: bool = typer.Option(True, "--probe/--no-probe", help="Time a couple of utterances in every kind of work."),
     as_json: bool = show.JSON,
@@ -122,7 +129,7 @@ def plan(
     from personare.pipeline.estimate import plan_study
 
     folder = out or _folder(study)
-    chosen = _checked(study, (corpus, speakers, utterances), folder)
+    chosen = _checked(study, (corpus, speakers, utterances, pool), folder)
     found = plan_study(chosen, folder, home=study.resolve().parent, probe=probe)
     show.failures([(p.label, p.trouble) for p in found.stages if p.trouble])
     if as_json:
@@ -169,15 +176,16 @@ def _checked(path: Path, other: Other, folder: Path) -> Study:
     return study
 
 
-def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int | None) -> Study:
-    """Put another corpus in the place of the study's own, or a part of it."""
-    from personare.pipeline.study import with_corpus
+def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int | None, pool: Path | None) -> Study:
+    """Put another corpus in the place of the study's own, or a part of it, and another pool."""
+    from personare.pipeline.study import with_corpus, with_pool
 
     if corpus is None and (speakers or utterances):
         raise typer.BadParameter(
             "--speakers and --utterances choose from --corpus; a study says its own numbers itself"
         )
-    return study if corpus is None else with_corpus(study, corpus, speakers=speakers, utterances=utterances)
+    other = study if corpus is None else with_corpus(study, corpus, speakers=speakers, utterances=utterances)
+    return other if pool is None else with_pool(other, pool)
 
 
 def _tell(result: Results, *, as_json: bool) -> None:

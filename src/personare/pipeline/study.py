@@ -245,6 +245,23 @@ def with_corpus(study: Study, path: Path, *, speakers: int | None = None, uttera
     return replace(study, corpora={name: replace(chosen, train=train, calibration=calibration)})
 
 
+def with_pool(study: Study, path: Path) -> Study:
+    """Let every method of a study that generates pseudo-speakers learn them from the pool in this file."""
+    from personare.anonymizers import ANONYMIZERS
+
+    if not path.is_file():
+        raise ConfigError(f"--pool: {path}: no such file; make one with personare pseudospeakers pool")
+    chosen: dict[str, Any] = {}
+    for label, given in study.anonymizers.items():
+        settings = given or {}
+        method, fitted = settings.get("method"), str(settings.get("generator", "")).endswith(".npz")  # its own pool
+        takes = isinstance(method, str) and "pool" in getattr(ANONYMIZERS.load(method), "__dataclass_fields__", {})
+        chosen[label] = {**settings, "pool": str(path.resolve())} if takes and not fitted else given
+    if chosen == dict(study.anonymizers):
+        raise ConfigError("--pool: no method of this study generates pseudo-speakers from a pool; leave it out")
+    return replace(study, anonymizers=chosen)
+
+
 def _share(aside: float, choice: CorpusChoice) -> float:
     """Make a share of a number of invented speakers."""
     invented = choice.path is None and choice.speakers is not None

@@ -31,6 +31,9 @@ BUILTIN = {
     "s1c1": "personare.pseudospeakers.adversarial:AdversarialAutoencoder",
     "s2": "personare.pseudospeakers.adversarial:TunedAutoencodedFarthestMean",
     "s2c1": "personare.pseudospeakers.adversarial:TunedAdversarialAutoencoder",
+    "wgan": "personare.pseudospeakers.wasserstein:WassersteinGenerator",
+    "ohnn": "personare.pseudospeakers.householder:HouseholderRotation",
+    "salt": "personare.pseudospeakers.interpolation:Interpolated",
 }
 PSEUDOSPEAKERS = Catalog("pseudospeaker", BUILTIN, needs={"fit": "fit(self, pool, *, rng)"})
 
