@@ -1,14 +1,15 @@
 """How far attackers get against every anonymizer: all methods, all attackers, one and three utterances, as tables.
 
     python benchmarks/attack_table.py [CORPUS] [--train CORPUS] [--speakers N] [--utterances M] [--only NAME;NAME]
-                                      [--embedders NAME,NAME] [--each] [--enroll-draws D] [--train-draws D]
-                                      [--train-utterances T] [--lengths L,L] [--apart] [--listeners NAME,NAME]
-                                      [--out RUN] [--jobs J] [--json]
+                                      [--embedders NAME,NAME] [--each] [--adapted] [--words] [--enroll-draws D]
+                                      [--train-draws D] [--train-utterances T] [--lengths L,L] [--apart]
+                                      [--listeners NAME,NAME] [--out RUN] [--jobs J] [--json]
 
 The same pipeline as ``personare study run``. People of the part 'eval' are attacked; what attackers learn from is the
 part 'train' (and --train). Attackers: those who know nothing, who know the method, the plain informed one (one
 embedder, PLDA, one draw), and the strongest of ``personare evaluate``, also without folds. ``--each`` plays the
 informed attacker with every embedder by itself, too; ``--embedders`` leaves some out, e.g. the slow ones.
+``--adapted`` adds the informed attacker who fine-tunes ECAPA's last layer, and ``--words`` the one who only reads.
 The last column is the attack that held-out training speakers found strongest: it is chosen without looking at its
 success. ``--apart`` attacks every corpus of the speech (column 'corpus') by itself: people who were recorded alike
 are harder to tell apart, and 'in folds' needs 16 of them. ``--listeners`` adds what is left of the speech, e.g.
@@ -75,6 +76,10 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
         }
     if words.each:
         chosen |= {f"informed, {name}": AttackerChoice("informed", name, **learnt) for name in names}
+    if words.adapted:
+        chosen["informed, adapted"] = AttackerChoice("informed", "ecapa-pooled", **{**learnt, "scorer": "adapted"})
+    if words.words:
+        chosen["informed, words"] = AttackerChoice("informed", "words", **learnt)
     return chosen
 
 
@@ -187,6 +192,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="methods, with semicolons between them")
     parser.add_argument("--embedders", default=",".join(EMBEDDERS), help="names, with commas between them")
     parser.add_argument("--each", action="store_true")
+    parser.add_argument("--adapted", action="store_true")
+    parser.add_argument("--words", action="store_true")
     parser.add_argument("--enroll-draws", type=int, default=5)
     parser.add_argument("--train-draws", type=int, default=2)
     parser.add_argument("--train-utterances", type=int, default=24, help="of each speaker who is learnt from, at most")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from personare.attackers import backend as backend_module
+from personare.attackers.backend import BackendFits
 from personare.attackers.choosing import area, deal_folds, held_out_trials
 from personare.attackers.chosen import ChosenScorer, FittedFusion, comparisons
 from personare.attackers.combining import combine, fit_sum
@@ -170,3 +173,26 @@ class TestSum:
         both = combine([noise, perfect], targets)
         assert both.used == (False, True) and both.area == 1.0
         assert len(both.of_used().weights) == 1
+
+
+def test_settings_tried_together_are_those_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    training = training_of(people("p", 12, 2, each=3))
+    tried = [one.backend for one in comparisons(training.vectors.shape[1]) if one.backend is not None]
+    alone = [backend.fit(training) for backend in tried]
+    counted = []
+    directions = backend_module.lda_directions
+
+    def count(*arguments: Any, **named: Any) -> Any:
+        counted.append(named["shrinkage"])
+        return directions(*arguments, **named)
+
+    monkeypatch.setattr(backend_module, "lda_directions", count)
+    fits = BackendFits(training)
+    together = [fits.fit(backend) for backend in tried]
+    for one, other in zip(alone, together, strict=True):
+        assert np.array_equal(one.projection, other.projection) and np.array_equal(one.mean, other.mean)
+        assert (one.plda is None) == (other.plda is None)
+        if one.plda is not None and other.plda is not None:
+            assert np.array_equal(one.plda.within, other.plda.within)
+    with_lda = {backend.shrinkage for backend in tried if backend.lda}
+    assert sorted(counted) == sorted(with_lda), "the eigenvalue problem is solved once for each shrinkage"

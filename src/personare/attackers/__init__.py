@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 BUILTIN = {
     "ecapa": "personare.encoders.ecapa:Ecapa",
+    "ecapa-pooled": "personare.encoders.ecapa_pooled:EcapaPooled",
     "ge2e": "personare.encoders.ge2e:Ge2e",
     "wespeaker": "personare.encoders.published:WeSpeaker",
     "wakehubert": "personare.encoders.published:WakeHubert",
@@ -20,6 +21,7 @@ BUILTIN = {
     "rhythm": "personare.encoders.statistics:RhythmStatistics",
     "f0": "personare.encoders.statistics:F0ShapeStatistics",
     "spectrum": "personare.encoders.statistics:SpectrumStatistics",
+    "words": "personare.encoders.wording:Wording",
     "trained": "personare.attackers.trained:TrainedEmbedder",
 }
 EMBEDDERS = Catalog(
@@ -37,6 +39,7 @@ SCORERS = Catalog(
         "wccn": "personare.attackers.scorers:WccnScorer",
         "plda": "personare.attackers.scorers:PldaScorer",
         "chosen": "personare.attackers.chosen:ChosenScorer",
+        "adapted": "personare.attackers.adapted:AdaptedScorer",
     },
     needs={
         "learns": "learns: ClassVar[bool], whether it is fitted on speech of other people",

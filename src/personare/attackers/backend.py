@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+MOST_NUMBERS = 2048  # of a vector: covariances of more take minutes to hours
+
 
 @dataclass(frozen=True)
 class Backend:
@@ -51,25 +53,9 @@ class Backend:
         if not 0 <= self.shrinkage <= 1:
             raise ConfigError(f"shrinkage must lie between 0 and 1, not {self.shrinkage}")
 
-    def fit(self, training: TrainingVectors) -> FittedBackend:
-        """Learn from the training."""
-        x = unit_rows(training.vectors)
-        mean = x.mean(0)
-        projection = np.eye(x.shape[1])
-        if self.lda:
-            projection = projection @ lda_projection(x, training.speaker, dimensions=self.lda, shrinkage=self.shrinkage)
-        if self.wccn:
-            projection = projection @ wccn_projection(
-                (x - mean) @ projection, training.speaker, shrinkage=self.shrinkage
-            )
-        projected = unit_rows((x - mean) @ projection, dtype=np.float32)
-        plda = self._plda(projected, training.speaker) if self.scorer == "plda" else None
-        return FittedBackend(mean, projection, plda, frozenset(training.names))
-
-    def _plda(self, projected: NDArray[np.float32], speaker: NDArray[np.int64]) -> Plda:
-        """Fit, then let speakers differ a little in every direction: few of them do not fill the space."""
-        found = fit_plda(projected, speaker, iterations=self.iterations)
-        return Plda(found.mean, _shrunk(found.between, self.shrinkage), _shrunk(found.within, self.shrinkage))
+    def fit(self, training: TrainingVectors, *, fits: BackendFits | None = None) -> FittedBackend:
+        """Learn from the training; ``fits`` of the same training know what other back-ends have learnt already."""
+        return (fits or BackendFits(training)).fit(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +81,50 @@ class FittedBackend:
         return cosine(x, m) if self.plda is None else self.plda(x, m)
 
 
+class BackendFits:
+    """Fits back-ends to one training, and computes once what several of them share.
+
+    LDA's directions depend on the shrinkage alone, and the projection is the same whatever compares in it: trying many
+    settings costs little more than trying few.
+    """
+
+    def __init__(self, training: TrainingVectors) -> None:
+        if training.vectors.shape[1] > MOST_NUMBERS:
+            found = f"{training.vectors.shape[1]} numbers, and LDA, WCCN and PLDA take at most {MOST_NUMBERS}"
+            raise ConfigError(f"vectors of this embedder have {found}; use scorer: adapted")
+        self._training = training
+        self._x = unit_rows(training.vectors)
+        self._mean = self._x.mean(0)
+        self._directions: dict[float, Floats] = {}
+        self._projections: dict[tuple[int, float, bool], tuple[Floats, NDArray[np.float32]]] = {}
+
+    def fit(self, backend: Backend) -> FittedBackend:
+        """Learn one."""
+        projection, projected = self._projected(backend.lda, backend.shrinkage, wccn=backend.wccn)
+        plda = None
+        if backend.scorer == "plda":
+            found = fit_plda(projected, self._training.speaker, iterations=backend.iterations)
+            # speakers differ a little in every direction: few of them do not fill the space
+            covariances = (_shrunk(one, backend.shrinkage) for one in (found.between, found.within))
+            plda = Plda(found.mean, *covariances)
+        return FittedBackend(self._mean, projection, plda, frozenset(self._training.names))
+
+    def _projected(self, lda: int, shrinkage: float, *, wccn: bool) -> tuple[Floats, NDArray[np.float32]]:
+        """Give the projection, and the training in it."""
+        key = (lda, shrinkage, wccn)
+        if key not in self._projections:
+            x, speaker = self._x, self._training.speaker
+            projection = np.eye(x.shape[1])
+            if lda:
+                if shrinkage not in self._directions:
+                    self._directions[shrinkage] = lda_directions(x, speaker, shrinkage=shrinkage)
+                projection = projection @ _kept(self._directions[shrinkage], speaker, dimensions=lda)
+            if wccn:
+                projection = projection @ wccn_projection((x - self._mean) @ projection, speaker, shrinkage=shrinkage)
+            self._projections[key] = projection, unit_rows((x - self._mean) @ projection, dtype=np.float32)
+        return self._projections[key]
+
+
 def _scatter(x: Floats, speaker: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Covariance within and between speakers."""
     counts = np.bincount(speaker)
@@ -113,15 +143,24 @@ def _shrunk(covariance: Floats, share: float) -> Floats:
 
 def lda_projection(vectors: NDArray[Any], speaker: NDArray[np.int64], *, dimensions: int, shrinkage: float) -> Floats:
     """Directions [d, k] in which speakers differ most for what they vary within, k <= speakers - 1."""
+    return _kept(lda_directions(vectors, speaker, shrinkage=shrinkage), speaker, dimensions=dimensions)
+
+
+def lda_directions(vectors: NDArray[Any], speaker: NDArray[np.int64], *, shrinkage: float) -> Floats:
+    """All directions [d, d], those first in which speakers differ most for what they vary within."""
     from scipy import linalg
 
     within, between = _scatter(vectors.astype(np.float64), speaker)
     _, directions = linalg.eigh(between, _shrunk(within, shrinkage))
-    kept = min(dimensions, int(speaker.max()), vectors.shape[1])
+    ordered: Floats = directions[:, ::-1]
+    return ordered
+
+
+def _kept(directions: Floats, speaker: NDArray[np.int64], *, dimensions: int) -> Floats:
+    kept = min(dimensions, int(speaker.max()), len(directions))
     if kept < 1:
         raise ConfigError("LDA needs at least two training speakers")
-    projection: Floats = directions[:, ::-1][:, :kept]
-    return projection
+    return directions[:, :kept]
 
 
 def wccn_projection(vectors: NDArray[Any], speaker: NDArray[np.int64], *, shrinkage: float) -> Floats:

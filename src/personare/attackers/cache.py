@@ -13,12 +13,12 @@ import hashlib
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from personare.attackers import embedder as make_embedder
-from personare.attackers.fused import FusedEmbedder, joined
+from personare.attackers.fused import FusedEmbedder, joined, parts_of
 from personare.core import weights
 from personare.core.audio import Audio, read_mono
 from personare.core.errors import AudioError
@@ -31,6 +31,15 @@ if TYPE_CHECKING:
     from personare.core.protocols import Embedder
 
 _CHECK_BYTES = 16
+
+
+@runtime_checkable
+class ReadsText(Protocol):
+    """An embedder of what is said: it reads the text of an utterance instead of hearing it."""
+
+    def of_text(self, text: str, /) -> NDArray[np.float32]:
+        """Give the vector [d] of a transcript."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -48,10 +57,22 @@ class EmbedWork:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, item: Utterance) -> NDArray[np.float32]:
-        """Embed it."""
+        """Embed it; an embedder that reads gets the words of the corpus, the others hear the sound."""
+        parts = parts_of(self.embedder)
+        if len(parts) > 1:
+            fused: NDArray[np.float32] = joined([self._of_part(item, name)[None] for name in parts])[0]
+            return fused
+        return self._of_part(item, self.embedder)
+
+    def _of_part(self, item: Utterance, name: str) -> NDArray[np.float32]:
+        model = _model(name, tuple(sorted(self.parameters.items())))
+        if isinstance(model, ReadsText):
+            if item.text is None:
+                raise AudioError(f"{item.utterance}: the embedder {name} needs its words; give the corpus a text")
+            return model.of_text(item.text)
         return embed_file(
             item.audio,
-            self.embedder,
+            name,
             start_s=item.start_s,
             end_s=item.end_s,
             channel=item.person_channel,

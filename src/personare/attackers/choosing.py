@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.attackers.backend import Backend
+from personare.attackers.backend import Backend, BackendFits
 from personare.core.vectors import speaker_means
 
 if TYPE_CHECKING:
@@ -72,8 +72,10 @@ def table(training: TrainingVectors, tried: Sequence[Backend], *, folds: int = F
     groups = [_judges(training)[i::folds] for i in range(folds)]
     everyone = np.arange(len(training.names))
     parts = [(training.of(np.setdiff1d(everyone, group)), training.of(group)) for group in groups]
+    shared = [BackendFits(learnt) for learnt, _ in parts]
     return [
-        (backend, float(np.mean([_apart(backend, learnt, judging) for learnt, judging in parts]))) for backend in tried
+        (backend, float(np.mean([_apart(backend, *part, fits) for part, fits in zip(parts, shared, strict=True)])))
+        for backend in tried
     ]
 
 
@@ -84,12 +86,12 @@ def _judges(training: TrainingVectors) -> NDArray[np.int64]:
     return np.flatnonzero(np.bincount(pairs[0], minlength=len(training.names)) > 1)
 
 
-def _apart(backend: Backend, learnt: TrainingVectors, judging: TrainingVectors) -> float:
+def _apart(backend: Backend, learnt: TrainingVectors, judging: TrainingVectors, fits: BackendFits) -> float:
     """Attack the held-out speakers; the share of (own, stranger) pairs of scores in the right order."""
     known, unknown = _halves(judging)
     who = judging.speaker
     enroll = speaker_means(judging.vectors[known], who[known]).vectors
-    scores = np.asarray(backend.fit(learnt)(judging.vectors[unknown], enroll))
+    scores = np.asarray(backend.fit(learnt, fits=fits)(judging.vectors[unknown], enroll))
     target = who[unknown][:, None] == np.arange(len(judging.names))
     return area(scores[target], scores[~target])
 

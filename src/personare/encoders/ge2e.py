@@ -40,6 +40,7 @@ class Ge2e(graphs.PublishedEmbedder):
 
     MODEL: ClassVar[str] = NAME
     VERSION: ClassVar[int] = VERSION
+    DIMENSIONS: ClassVar[int] = N_DIMENSIONS
 
     def __call__(self, batch: Sequence[Audio]) -> NDArray[np.float32]:
         """Embed a batch: float32 [len(batch), 256]; a vector does not depend on what else is in the batch."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from personare.attackers.adapted import FittedAdapter
 from personare.attackers.chosen import FittedFusion
 from personare.attackers.folds import FoldedScorer
 from personare.pipeline.measured import Artefact
@@ -40,8 +41,8 @@ def choices_of(played: PlayedAttack) -> Iterator[Artefact]:
         yield Artefact(CHOICES, frame, {"area": round(float(together.mean()), 6)})
 
 
-def _models(scorer: Scorer) -> Iterator[FittedFusion]:
+def _models(scorer: Scorer) -> Iterator[FittedFusion | FittedAdapter]:
     """Give the models of an attack: one, or one for every two folds."""
     for one in scorer.models.values() if isinstance(scorer, FoldedScorer) else (scorer,):
-        if isinstance(one, FittedFusion):
+        if isinstance(one, FittedFusion | FittedAdapter):
             yield one

@@ -26,7 +26,7 @@ TRAIN_DRAWS = 2
 FEWEST_CHOOSING = 2 * CHOOSING_FOLDS  # of speakers to learn from: fewer cannot judge a back-end
 NEVER = (
     "Not among the usual attackers: semi-informed and aligned (personare attack), embedders that were trained on "
-    "anonymized speech (personare train embedder), and what people say (words)."
+    "anonymized speech (personare train embedder, or the scorer adapted), and what people say (the embedder words)."
 )
 QUICK = "Quick: one embedder and one draw of training speech only; leave out --quick for the strongest attackers."
 

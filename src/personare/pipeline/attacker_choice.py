@@ -19,7 +19,8 @@ class AttackerChoice:
     embedder : a name of the table of embedders (ecapa, wespeaker, energy, ...), trained:FILE.onnx, module:Class, or
         several of them joined by ``+``.
     scorer : how vectors are compared; ``cosine`` learns nothing, ``wccn`` and ``plda`` learn from the train part, as
-        does ``chosen``, the best of all of them for every embedder, as training speakers judge.
+        does ``chosen``, the best of all of them for every embedder, as training speakers judge, and ``adapted``, an
+        adapter of the embedder's last layer (best with the embedder ``ecapa-pooled``).
         Without: cosine, or plda for attackers who learn.
     learns_from : for semi-informed: the anonymizer that is like the attacked one, by its label in the study, or with
         its own settings, as in ``anonymizers``.

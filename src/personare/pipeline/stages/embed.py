@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from personare.attackers import embedder as make_embedder
-from personare.attackers.cache import EmbedWork
+from personare.attackers.cache import EmbedWork, ReadsText
 from personare.attackers.fused import parts_of
 from personare.core.carriers import WEIGHTS
 from personare.core.embedding_files import write_embeddings
@@ -57,8 +58,13 @@ class EmbedJob:
     def stage(self) -> Stage:
         """What it depends on: the exact model, and the speech."""
         facts = {"embedder": make_embedder(self.embedder).fingerprint, "speech": content_of(self.frame)}
+        if any(isinstance(make_embedder(name), ReadsText) for name in parts_of(self.embedder)):
+            facts["words"] = hashlib.sha256("\n".join(map(str, self._texts())).encode()).hexdigest()
         inputs = (self.anonymized.stage,) if self.anonymized else ()
         return Stage("embed", self.label, facts, inputs, items=len(self.frame))
+
+    def _texts(self) -> list[str | None]:
+        return self.frame["text"].to_list() if "text" in self.frame.columns else []
 
     def items(self, store: Store) -> Sequence[Utterance]:
         """Every utterance that is there; those that could not be anonymized are failures of that stage."""
