@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import time
@@ -17,6 +18,8 @@ from promise_counts import counted
 
 MCADAMS = ("--method", "mcadams", "--set", "alpha=[0.5, 0.9]", "--jobs", 2)
 XVECTOR = ("--method", "xvector", "--jobs", 2)
+KILLS = int(os.environ.get("KILLS", "50"))  # of each method; KILLS=5 make slow for a quick look
+STUDY_KILLS = max(1, KILLS * 2 // 5)
 
 
 def whole(source: Path, target: Path, *how: object) -> dict[str, str]:
@@ -52,45 +55,45 @@ def test_a_job_that_is_killed_twice_ends_with_the_same_bytes(tmp_path: Path) -> 
     kill_often(source, tmp_path / "out", MCADAMS, kills=2, seed=1)
 
 
+def told(method: str, jobs: int) -> str:
+    ended = f"{jobs} jobs, all byte-identical, nothing left over"
+    return f"killed: {KILLS} times anonymize by {method} with 2 processes, {ended}"
+
+
 @pytest.mark.slow
-def test_50_kills_of_mcadams(tmp_path: Path) -> None:
-    jobs = kill_often(write_hums(tmp_path / "in"), tmp_path / "out", MCADAMS, kills=50, seed=2)
-    print(
-        f"\nkilled: 50 times anonymize by mcadams with 2 processes, {jobs} jobs, all byte-identical, nothing left over"
-    )
+def test_random_kills_of_mcadams(tmp_path: Path) -> None:
+    jobs = kill_often(write_hums(tmp_path / "in"), tmp_path / "out", MCADAMS, kills=KILLS, seed=2)
+    counted(told("mcadams", jobs))
 
 
 @pytest.mark.slow
 @pytest.mark.models
-def test_50_kills_of_xvector(tmp_path: Path) -> None:
+def test_random_kills_of_xvector(tmp_path: Path) -> None:
     source = write_hums(tmp_path / "in", speakers=3, utterances=4, duration_s=1.0)
-    jobs = kill_often(source, tmp_path / "out", XVECTOR, kills=50, seed=3)
-    print(
-        f"\nkilled: 50 times anonymize by xvector with 2 processes, {jobs} jobs, all byte-identical, nothing left over"
-    )
+    counted(told("xvector", kill_often(source, tmp_path / "out", XVECTOR, kills=KILLS, seed=3)))
 
 
 @pytest.mark.slow
-def test_20_kills_of_a_study(tmp_path: Path) -> None:
+def test_random_kills_of_a_study(tmp_path: Path) -> None:
     study = write_study(tmp_path)
     without = ("log.txt", "done.json", "environment.json", "hashes.json", "vectors", "observations")
     code, _, errors = finish(start("study", "run", study, "--out", tmp_path / "whole", home=tmp_path / "home0"))
     assert code == 0, errors
     expected, files = content(tmp_path / "whole", without=without), count(tmp_path / "whole", "*")
     rng, killed, jobs, out = np.random.default_rng(4), 0, 0, tmp_path / "run"
-    while killed < 20:
+    while killed < STUDY_KILLS:
         home = tmp_path / f"home{jobs + 1}"
         words = ("study", "run", study, "--out", out, "--resume", "--jobs", 2)
         goal = count(out, "*") + int(rng.integers(0, files // 3))
         killed += stop_when(start(*words, home=home), lambda goal=goal: count(out, "*") >= goal)  # type: ignore[misc]
-        if killed == 20 or (out / "findings.parquet").is_file():
+        if killed == STUDY_KILLS or (out / "findings.parquet").is_file():
             jobs += 1
             code, _, errors = finish(start(*words, home=home))
             assert code == 0, errors
             assert content(out, without=without) == expected
             assert not left_over(out)
             shutil.rmtree(out)
-    counted(f"killed: 20 times study run, 2 processes: {jobs} studies, byte-identical, nothing left over")
+    counted(f"killed: {STUDY_KILLS} times study run, 2 processes: {jobs} studies, byte-identical, nothing left over")
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])

@@ -69,6 +69,18 @@ def enrolled(utterances: Embeddings, *, unit_first: bool = True) -> Embeddings:
     return Embeddings(names, names, means.vectors)
 
 
+def enrolled_for_cosine(utterances: Embeddings) -> Embeddings:
+    """Enrol every speaker for a comparison by cosine, to which the length of a vector does not matter.
+
+    Where every speaker has one row and the rows are sorted by speaker, they are the gallery as they are: millions of
+    them stay in their file.
+    """
+    names = utterances.speakers
+    if all(one < two for one, two in itertools.pairwise(names)):
+        return Embeddings(names, names, utterances.vectors)
+    return enrolled(utterances)
+
+
 @dataclass(frozen=True, eq=False)
 class TrialScores:
     """Scored trials as arrays: ``score`` and ``target`` [n], and who met whom as positions in ``enroll`` and ``test``.

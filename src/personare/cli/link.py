@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from personare.cli import show
+from personare.cli import given, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +47,9 @@ def link(
     as_json: bool = JSON,
     plot: Path | None = PLOT,
     seed: int = SEED,
+    jobs: int = given.JOBS,
+    engine: str = given.ENGINE,
+    address: str | None = given.ADDRESS,
 ) -> None:
     """Linkability: how often is the attacker's best guess, among N people, the right person?
 
@@ -58,10 +61,14 @@ def link(
         personare link anonymous.npz enrolment.npz
 
         personare link anon.scp enroll.scp --population 1e6,1e9 --plot curves/
+
+        personare link anonymous.npy everybody.npy --lengths 1 --engine ray --jobs 16
     """
     from personare.core.text import whole_numbers
+    from personare.engine import engine_named
     from personare.pipeline.curves import link_curves
 
+    machine = engine_named(engine, jobs, address)
     found = link_curves(
         _pairs(name, [test, enroll], also, utt2spk),
         lengths=whole_numbers(lengths, "--lengths"),
@@ -69,6 +76,7 @@ def link(
         populations=whole_numbers(population, "--population") if population else (),
         paper=paper,
         seed=seed,
+        engine=machine,
     )
     _show(found, "linkability", who=who, as_json=as_json, plot=plot)
 

@@ -3,8 +3,8 @@
 npy: an array [n, d] that is read from the disk as it is needed (a memory map), with the names in a table of the same
 name beside it (.parquet or .tsv: speaker, and utterance where there are any); without one, row i is speaker i.
 npz: an array ``vectors`` (or ``vector``) [n, d], ``speakers`` (or ``speaker``) [n], and, where there are any, names of
-the utterances, ``ids`` (or ``utterance``) [n]. Parquet: the same as columns. Kaldi: see ``kaldi_vectors``; who speaks
-is in ``utt2spk`` beside the archive or named; without one each id is taken for a speaker.
+the utterances, ``ids`` (or ``utterance``) [n]; without, rows are numbered. Parquet: the same as columns. Kaldi: see
+``kaldi_vectors``; who speaks is in ``utt2spk`` beside the archive or named; without one each id is taken for a speaker.
 """
 
 from __future__ import annotations
@@ -156,7 +156,9 @@ def _embeddings(path: Path, parts: dict[str, Any]) -> Embeddings:
     if len(speakers) != len(vectors):
         raise TableError(f"{path}: {len(vectors)} vectors, but {len(speakers)} speakers")
     ids = [str(name) for name in np.asarray(parts["ids"]).tolist()] if "ids" in parts else None
-    ids = [f"{path.name}#{row}" for row in range(len(speakers))] if ids is None else ids
+    if ids is None:  # as wide as the last one: their order is that of the rows, and nothing is copied to sort it
+        width = len(str(max(0, len(speakers) - 1)))
+        ids = [f"{path.name}#{row:0{width}d}" for row in range(len(speakers))]
     if len(set(ids)) != len(ids):
         seen: set[str] = set()
         twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]

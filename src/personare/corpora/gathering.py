@@ -11,7 +11,7 @@ from personare.core.errors import CorpusError
 from personare.core.tables import Corpus, Trials
 from personare.corpora.genders import normalized
 from personare.corpora.problems import Problem, found
-from personare.corpora.walking import Tree, existing
+from personare.corpora.walking import Tree, are_files
 
 # a name that begins at the root or climbs (..), or holds a control character
 UNSAFE_NAME = r"(^[/\\])|((^|[/\\])\.\.([/\\]|$))|([\x00-\x1f\x7f])"
@@ -70,10 +70,11 @@ def refuse_person_channels(frame: pl.DataFrame, place: str) -> None:
         )
 
 
-def orphans(tree: Tree, entries: Iterable[str], *, place: str) -> list[Problem]:
+def orphans(tree: Tree, entries: pl.Series, *, place: str) -> list[Problem]:
     """Find the audio files of a tree that no entry names (``entries`` are full paths)."""
-    known = set(entries)
-    return found("orphan-audio", place, (f for f in tree.audio() if tree.place(f) not in known))
+    files = pl.DataFrame({"file": tree.audio()}, schema={"file": pl.String})
+    whole = files.select(pl.concat_str(pl.lit(tree.place("")), "file").alias("place"))["place"]
+    return found("orphan-audio", place, files["file"].filter(~whole.is_in(entries.implode())))
 
 
 def idle_speakers(listed: Iterable[str], frame: pl.DataFrame, *, place: str) -> list[Problem]:
@@ -112,8 +113,10 @@ def _unique(frame: pl.DataFrame, place: str) -> Checked:
 
 
 def _present(frame: pl.DataFrame, place: str) -> Checked:
-    there = existing(frame["audio"].drop_nulls().unique(maintain_order=True))
-    missing = ~frame["audio"].is_in(list(there)).fill_null(False)
+    each = frame["audio"].drop_nulls().unique()
+    each = each.to_frame().sort(each.str.extract(r"^(.*)/").fill_null(""), each)["audio"]  # folder after folder
+    there = each.filter(pl.Series(are_files(each), dtype=pl.Boolean))
+    missing = ~frame["audio"].is_in(there.implode()).fill_null(False)
     if not missing.any():
         return frame, []
     bad = frame.filter(missing)

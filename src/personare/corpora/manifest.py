@@ -24,6 +24,7 @@ from personare.corpora.walking import walk
 
 NAMES = ("manifest.parquet", "manifest.tsv")
 TRIALS = "trials.parquet"
+_ROWS = 4096  # paths that are Python objects at a time
 NUMBERS = {"start_s": pl.Float64, "end_s": pl.Float64, "duration_s": pl.Float64, "person_channel": pl.Int64}
 
 
@@ -116,8 +117,10 @@ def _rows(table: Path) -> pl.DataFrame:
         if kind.is_nested() or kind in (pl.Binary, pl.Object):
             raise CorpusError(f"{table}: the column '{column}' must hold text or numbers, not {kind}")
     folder = table.parent.resolve()
-    places = [full_path(folder, a) if a else None for a in frame["audio"].cast(pl.String)]
-    return _typed(frame, table).with_columns(pl.Series("audio", places, dtype=pl.String))
+    written = frame["audio"].cast(pl.String)
+    parts = [written.slice(begin, _ROWS) for begin in range(0, len(written), _ROWS)] or [written]
+    places = [pl.Series("audio", [full_path(folder, a) if a else None for a in p], dtype=pl.String) for p in parts]
+    return _typed(frame, table).with_columns(pl.concat(places))
 
 
 def _columns_of(table: Path) -> list[str]:

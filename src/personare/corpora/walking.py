@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from personare.core.audio import MEDIA_SUFFIXES, readable_suffixes
 from personare.corpora.problems import Problem, found
+
+_FEW = 8  # fewer names in what may be a huge folder are asked for one by one
 
 
 @dataclass(frozen=True)
@@ -140,12 +143,23 @@ def existing(paths: Iterable[str]) -> set[str]:
         by_folder.setdefault(folder, []).append(name)
     there: set[str] = set()
     for folder, names in by_folder.items():
-        if len(names) < 8:  # a few names in what may be a huge folder
+        if len(names) < _FEW:
             there.update(f"{folder}/{n}" for n in names if _is_file(Path(folder, n)))
         else:
             present = _files_in(folder)
             there.update(f"{folder}/{n}" for n in names if n in present)
     return there
+
+
+def are_files(paths: Iterable[str]) -> Iterator[bool]:
+    """Tell of each path whether it is a file; paths of one folder must follow each other, and it is listed once."""
+    for folder, group in itertools.groupby(paths, key=lambda path: path.rpartition("/")[0]):
+        few = list(itertools.islice(group, _FEW))
+        if len(few) < _FEW:
+            yield from (_is_file(Path(path)) for path in few)
+        else:
+            present = _files_in(folder)
+            yield from (path.rpartition("/")[2] in present for path in itertools.chain(few, group))
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:

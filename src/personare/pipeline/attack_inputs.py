@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.attackers.attack import Attack, Attacker, attack, attack_in_folds
 from personare.attackers.folds import all_draws
+from personare.attackers.scoring import enrolled_for_cosine
 from personare.attackers.split import Anonymization, EmbeddedSpeech, Split
 from personare.attackers.trained import trained_on
 from personare.core.embedding_files import read_embeddings
@@ -22,7 +24,12 @@ from personare.core.fingerprint import SystemIdentity
 from personare.core.seeding import Key, rng_for
 from personare.core.tables import Embeddings
 from personare.core.vectors import speaker_means
+from personare.engine import Engine, Serial
 from personare.metrics.privacy.conversations import conversations
+from personare.pipeline.gallery_parts import nontargets_by_engine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LEARNT_AT_ONCE = 16
 
@@ -120,10 +127,14 @@ def _learnt(inputs: AttackInputs, _state: tuple[int, ...]) -> Attack:
 
 @dataclass(frozen=True, eq=False)
 class PlayedAttack:
-    """An attack and the tests it is measured on: which utterances go together is drawn once for all attackers."""
+    """An attack and the tests it is measured on: which utterances go together is drawn once for all attackers.
+
+    ``engine`` counts in large galleries; this process if None.
+    """
 
     attack: Attack
     seed: int
+    engine: Engine | None = None
 
     def tests(self, length: int) -> Embeddings:
         """Give the trial speech as tests of ``length`` utterances."""
@@ -139,6 +150,15 @@ class PlayedAttack:
     def gallery(self) -> Embeddings:
         """The enrolled speakers."""
         return self.attack.gallery
+
+    @cached_property
+    def linked_gallery(self) -> Embeddings:
+        """The enrolled speakers as linkability compares with them; by cosine, vectors may have any length."""
+        return enrolled_for_cosine(self.attack.enroll) if self.attack.by_cosine else self.gallery
+
+    def nontargets_above(self, tests: Embeddings) -> NDArray[np.int64]:
+        """Count for each test the enrolled nontargets whose cosine is at least that of its own speaker [t]."""
+        return nontargets_by_engine(tests, self.linked_gallery, engine=self.engine or Serial())
 
 
 def tests_of(trial: Embeddings, length: int, *, rng: np.random.Generator) -> Embeddings:

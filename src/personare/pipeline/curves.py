@@ -14,6 +14,7 @@ from personare.attackers.attack import Attack
 from personare.core.errors import MetricError, TableError
 from personare.core.findings import Finding
 from personare.core.tables import Embeddings
+from personare.engine import Engine
 from personare.pipeline.attack_inputs import PlayedAttack
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import Measure, rng_of
@@ -30,7 +31,7 @@ class VectorPair:
     enroll: Embeddings
 
     def __post_init__(self) -> None:
-        both = set(self.test.ids) & set(self.enroll.ids)
+        both = set(self.test.ids).intersection(self.enroll.ids)  # no second set of a million ids
         if both:
             first = f"{len(both)} utterances are in both (first: '{min(both)}')"
             raise TableError(f"test and enrolment must not share utterances; {first}")
@@ -67,11 +68,15 @@ def link_curves(
     populations: Sequence[int] = (),
     paper: bool = False,
     seed: int = 1,
+    engine: Engine | None = None,
 ) -> RiskCurves:
-    """Measure linkability for each attacker and L; with ``populations``, forecast it for so many people too."""
+    """Measure linkability for each attacker and L; with ``populations``, forecast it for so many people too.
+
+    ``engine`` compares with parts of the gallery elsewhere; the counts are those of this process.
+    """
     metrics = ("linkability", FORECAST) if populations else ("linkability",)
     question = LinkabilityMeasure(metrics, 1, {}, tuple(sizes), tuple(populations), paper)
-    return _curves(pairs, [replace(question, length=length) for length in lengths], tests=1, seed=seed)
+    return _curves(pairs, [replace(question, length=length) for length in lengths], tests=1, seed=seed, engine=engine)
 
 
 def single_out_curves(
@@ -108,15 +113,16 @@ def _curves(
     *,
     tests: int,
     seed: int,
+    engine: Engine | None = None,
 ) -> RiskCurves:
     findings: list[Finding] = []
     risks: list[SpeakerRisk] = []
     notes: list[str] = []
     for name, pair in pairs.items():
-        attack = PlayedAttack(Attack(pair.enroll.sorted(), pair.test.sorted()), seed)
+        attack = PlayedAttack(Attack(pair.enroll.sorted(), pair.test.sorted()), seed, engine)
         possible, left_out = _possible(pair, [one.length for one in questions], tests=tests)
         notes += [f"{name}, {line}" for line in left_out]
-        _refuse_sizes(name, questions[0], len(attack.gallery.ids))
+        _refuse_sizes(name, questions[0], len(set(pair.enroll.speakers)))
         for question in (one for one in questions if one.length in possible):
             measured = _asked(question, attack, name, seed)
             findings += [replace(f, conditions={"attacker": name, **f.conditions}) for f in measured.findings]

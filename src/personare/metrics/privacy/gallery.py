@@ -7,8 +7,9 @@ of the highest scores would miss, are looked up directly. Results equal those of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ BLOCK_CELLS = 56_000_000  # 224 MB of scores at a time: the product is twice as 
 DEPTH = 40  # highest scores looked at per gallery: ten decide, the rest is reserve
 DIRECT_CELLS = 8_192  # galleries with fewer conversations are looked up directly
 TIE = 1e-12
+CONVERSATIONS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +34,37 @@ class Gallery:
 
     Parameters
     ----------
-    vectors : [c, d] as given; unit : float32 [c, d], each of length 1.
+    vectors : [c, d] as given.
     speakers : [n] sorted; conversations : K of each speaker [n]; start : first row of each [n].
     owner : speaker of each row, as an index [c].
     """
 
     vectors: NDArray[np.floating]
-    unit: NDArray[np.floating]
     speakers: NDArray[np.generic]
     conversations: NDArray[np.intp]
     start: NDArray[np.intp]
     owner: NDArray[np.intp]
+
+    @cached_property
+    def _scale(self) -> NDArray[np.float64]:
+        """One over the length of each row [c]."""
+        scale = np.empty(len(self.vectors))
+        for rows in _blocks(len(self.vectors)):
+            wide = self.vectors[rows].astype(np.float64)
+            scale[rows] = 1 / np.sqrt(np.einsum("ij,ij->i", wide, wide))
+        return scale
+
+    def compare(self, predicates: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Write the cosines of predicates of length 1 with all conversations into ``out`` [predicates, c].
+
+        Conversations are scaled a block at a time: there is no second copy of them.
+        """
+        single = self.vectors.dtype == np.float32
+        for rows in _blocks(len(self.vectors)):
+            some = self.vectors[rows]
+            unit = (some * self._scale[rows, None]).astype(np.float32) if single else unit_rows(some, dtype=np.float32)
+            out[:, rows] = predicates @ unit.T
+        return out
 
     @property
     def folds(self) -> int:
@@ -55,6 +77,10 @@ class Gallery:
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         rows: NDArray[np.intp] = np.repeat(self.start[speakers], counts) + within
         return rows
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(start, start + CONVERSATIONS_AT_ONCE) for start in range(0, rows, CONVERSATIONS_AT_ONCE))
 
 
 def gallery_of(vectors: NDArray[np.floating], speakers: NDArray[np.generic], *, most: int) -> Gallery:
@@ -71,7 +97,6 @@ def gallery_of(vectors: NDArray[np.floating], speakers: NDArray[np.generic], *, 
     table = vectors[: len(order)] if (order == np.arange(len(order))).all() else vectors[order]  # sorted: no copy
     return Gallery(
         table,
-        unit_rows(table, dtype=np.float32),
         names,
         kept,
         np.cumsum(kept) - kept,
@@ -113,13 +138,13 @@ def isolation_in_galleries(
     ``own`` is each predicate's own speaker, who joins every gallery; None when they are not in the data.
     """
     isolated = np.empty((len(enroll), len(sizes), len(draws), gallery.folds), dtype=np.bool_)
-    step = max(1, BLOCK_CELLS // len(gallery.unit))
+    step = max(1, BLOCK_CELLS // len(gallery.owner))
     depth = _list_depth(gallery, sizes)
-    scores = np.empty((min(step, len(enroll)), len(gallery.unit)), dtype=np.float32)
+    scores = np.empty((min(step, len(enroll)), len(gallery.owner)), dtype=np.float32)
     for start in range(0, len(enroll), step):
         part = slice(start, start + step)
         predicates = unit_rows(enroll[part], dtype=np.float32)
-        block = np.matmul(predicates, gallery.unit.T, out=scores[: len(predicates)])
+        block = gallery.compare(predicates, scores[: len(predicates)])
         view = _Block(enroll[part], gallery, block, highest(block, depth) if depth else None)
         for d, draw in enumerate(draws):
             for s, size in enumerate(sizes):
@@ -134,11 +159,11 @@ def _list_depth(gallery: Gallery, sizes: Sequence[int]) -> int:
     if not listed:
         return 0
     share = len(gallery.speakers) / min(listed)
-    return min(len(gallery.unit), int(DEPTH if share == 1 else 1.5 * DEPTH * share + 20))
+    return min(len(gallery.owner), int(DEPTH if share == 1 else 1.5 * DEPTH * share + 20))
 
 
 def _is_direct(gallery: Gallery, size: int) -> bool:
-    return size * len(gallery.unit) / len(gallery.speakers) <= DIRECT_CELLS
+    return size * len(gallery.owner) / len(gallery.speakers) <= DIRECT_CELLS
 
 
 @dataclass(frozen=True, eq=False)

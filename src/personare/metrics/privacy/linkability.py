@@ -181,7 +181,7 @@ def linkability_from_counts(
     uniform = None if draws is None else rng.random((_checked_draws(draws), len(b)))
     estimates: list[Estimate] = []
     rates: list[NDArray[np.float64]] = []
-    step = max(1, CHUNK_CELLS // (len(b) * (draws or 1)))
+    step = max(1, CHUNK_CELLS // max(len(b) * (draws or 1), int(b.max()) + 1))
     for start in range(0, len(chosen), step):
         linked = link_probability(b, enrolled=enrolled, sizes=chosen[start : start + step])
         if uniform is not None:

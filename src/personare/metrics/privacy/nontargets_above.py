@@ -9,6 +9,8 @@ tie: equal up to rounding.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,75 +47,104 @@ def nontargets_above(
     >>> nontargets_above([[1, 0.1], [1, 0.9]], ["ann", "bob"], [[1, 0], [0, 1], [1, 1]], ["ann", "bob", "eve"])
     array([0, 2])
     """
-    test = checked_vectors(test_vectors, of="test")
     enroll = checked_vectors(enroll_vectors, of="enrolment")
-    same_dimension(test, enroll, names=("test", "enrolment"))
+    return tests_against(test_vectors, test_speakers, enroll, enroll_speakers).above_in(enroll)
+
+
+def tests_against(
+    test_vectors: ArrayLike,
+    test_speakers: ArrayLike,
+    enroll_vectors: NDArray[np.floating],
+    enroll_speakers: ArrayLike,
+) -> GalleryTests:
+    """Check tests and enrolled, and find each test's own speaker: what every part of the gallery is compared with."""
+    test = checked_vectors(test_vectors, of="test")
+    same_dimension(test, enroll_vectors, names=("test", "enrolment"))
     column = target_columns(
         checked_speakers(test_speakers, rows=len(test), of="test"),
-        checked_speakers(enroll_speakers, rows=len(enroll), of="enrolment"),
+        checked_speakers(enroll_speakers, rows=len(enroll_vectors), of="enrolment"),
     )
-    unit_test = unit_rows(test, dtype=np.float32)
-    own = _own_scores(test, enroll, column)
-    counts = np.zeros(len(test), dtype=np.int64)
-    step = max(1, BLOCK_CELLS // ENROLLED_AT_ONCE)
-    for first in range(0, len(enroll), ENROLLED_AT_ONCE):
-        part = enroll[first : first + ENROLLED_AT_ONCE]
-        gallery = unit_rows(part, dtype=np.float32).T
-        for start in range(0, len(test), step):
-            rows = slice(start, start + step)
-            counts[rows] += _block_counts(unit_test[rows] @ gallery, test[rows], enroll, column[rows], own[rows], first)
-    return counts
+    return GalleryTests(test, np.asarray(enroll_vectors[column]), column)
 
 
-def _own_scores(
-    test: NDArray[np.floating], enroll: NDArray[np.floating], column: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """The cosine of each test with its own speaker, in double precision."""
-    own = np.empty(len(test))
-    for start in range(0, len(test), ENROLLED_AT_ONCE):
-        rows = slice(start, start + ENROLLED_AT_ONCE)
-        own[rows] = np.einsum("ij,ij->i", unit_rows(test[rows]), unit_rows(enroll[column[rows]]))
-    return own
+@dataclass(frozen=True, eq=False)
+class GalleryTests:
+    """Tests that can be compared with any rows of a gallery, also elsewhere: the counts of parts add up exactly.
+
+    Parameters
+    ----------
+    vectors : [t, d] as given; targets : the enrolled vector of each test's own speaker [t, d].
+    column : the row of that speaker in the whole gallery [t].
+    """
+
+    vectors: NDArray[np.floating]
+    targets: NDArray[np.floating]
+    column: NDArray[np.intp]
+
+    def above_in(self, part: NDArray[np.floating], *, first: int = 0) -> NDArray[np.int64]:
+        """Count the nontargets [t] among some rows of the gallery, which begin at its row ``first``."""
+        unit, own = unit_rows(self.vectors, dtype=np.float32), self._own_scores()
+        counts = np.zeros(len(unit), dtype=np.int64)
+        step = max(1, BLOCK_CELLS // ENROLLED_AT_ONCE)
+        for begin in range(0, len(part), ENROLLED_AT_ONCE):
+            some = part[begin : begin + ENROLLED_AT_ONCE]
+            gallery = unit_rows(some, dtype=np.float32).T
+            for start in range(0, len(unit), step):
+                rows = slice(start, start + step)
+                column = self.column[rows] - first - begin
+                tests = GalleryTests(self.vectors[rows], self.targets[rows], column)
+                counts[rows] += tests._in_block(unit[rows] @ gallery, some, own[rows])
+        return counts
+
+    def _own_scores(self) -> NDArray[np.float64]:
+        """The cosine of each test with its own speaker, in double precision."""
+        own = np.empty(len(self.vectors))
+        for start in range(0, len(own), ENROLLED_AT_ONCE):
+            rows = slice(start, start + ENROLLED_AT_ONCE)
+            own[rows] = np.einsum("ij,ij->i", unit_rows(self.vectors[rows]), unit_rows(self.targets[rows]))
+        return own
+
+    def _in_block(
+        self, block: NDArray[np.float32], enroll: NDArray[np.floating], own: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Count in a block of scores [tests, rows of enroll]; what is within NEAR of the target is decided again."""
+        above, near = (own + NEAR).astype(np.float32), (own - NEAR).astype(np.float32)
+        counts: NDArray[np.int64] = np.count_nonzero(block > above[:, None], axis=1).astype(np.int64)
+        close = np.count_nonzero(block >= near[:, None], axis=1)
+        near_rows: list[NDArray[np.intp]] = []
+        near_columns: list[NDArray[np.intp]] = []
+        for row in np.flatnonzero(close > counts):
+            places = np.flatnonzero((block[row] >= near[row]) & ~(block[row] > above[row]))
+            places = places[places != self.column[row]]
+            near_rows.append(np.full(len(places), row))
+            near_columns.append(places)
+        if near_rows and sum(map(len, near_rows)):
+            rows, places = np.concatenate(near_rows), np.concatenate(near_columns)
+            tests, again = np.unique(rows, return_inverse=True)
+            wins = _at_least_as_close(self.vectors[tests], self.targets[tests], enroll, again, places)
+            counts += np.bincount(rows[wins], minlength=len(block))
+        return counts
 
 
-def _block_counts(
-    block: NDArray[np.float32],
-    test: NDArray[np.floating],
-    enroll: NDArray[np.floating],
-    column: NDArray[np.intp],
-    own: NDArray[np.float64],
-    first: int,
-) -> NDArray[np.int64]:
-    """Count in a block of scores [rows, enrolled from ``first`` on]; what is within NEAR of the target is redone."""
-    above, near = (own + NEAR).astype(np.float32), (own - NEAR).astype(np.float32)
-    counts: NDArray[np.int64] = np.count_nonzero(block > above[:, None], axis=1).astype(np.int64)
-    close = np.count_nonzero(block >= near[:, None], axis=1)
-    some = np.flatnonzero(close > counts)
-    near_rows: list[NDArray[np.intp]] = []
-    near_columns: list[NDArray[np.intp]] = []
-    for row in some:
-        places = np.flatnonzero((block[row] >= near[row]) & ~(block[row] > above[row])) + first
-        places = places[places != column[row]]
-        near_rows.append(np.full(len(places), row))
-        near_columns.append(places)
-    if near_rows and sum(map(len, near_rows)):
-        rows, places = np.concatenate(near_rows), np.concatenate(near_columns)
-        tests, again = np.unique(rows, return_inverse=True)
-        wins = _at_least_as_close(test[tests], enroll, again, places, column[tests])
-        counts += np.bincount(rows[wins], minlength=len(block))
-    return counts
+def gallery_parts(enrolled: int, *, rows: int) -> Iterator[tuple[int, int]]:
+    """Cut a gallery into parts of so many rows: first and last + 1 of each.
+
+    >>> list(gallery_parts(5, rows=2))
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return ((first, min(first + rows, enrolled)) for first in range(0, enrolled, rows))
 
 
 def _at_least_as_close(
     test: NDArray[np.floating],
+    targets: NDArray[np.floating],
     enroll: NDArray[np.floating],
     rows: NDArray[np.intp],
     columns: NDArray[np.intp],
-    own: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
     """Decide in double precision whether nontarget ``columns[k]`` reaches the target's score of test ``rows[k]``."""
     unit_test = unit_rows(test)
-    target = np.einsum("ij,ij->i", unit_test, unit_rows(enroll[own]))
+    target = np.einsum("ij,ij->i", unit_test, unit_rows(targets))
     wins = np.empty(len(rows), dtype=np.bool_)
     order = np.argsort(columns, kind="stable")  # pairs of one nontarget side by side: each is normalised once
     nontargets, first = np.unique(columns[order], return_index=True)

@@ -158,10 +158,11 @@ def anonymize(
     carried = [c for c in CARRIED if c in corpus.frame.columns and (text or c != "text")]
     published = publish(work, every, made, carried=carried)
     write_failures(private, list(failed.items()))
-    tried = set(mine.frame["lead"].unique())
-    failures = tuple(sorted((name, error) for name, error in failed.items() if name in tried))
+    tried = mine.frame["lead"].unique().to_frame()
+    some = set(tried.filter(pl.col("lead").is_in(list(failed)))["lead"])
+    failures = tuple(sorted((name, error) for name, error in failed.items() if name in some))
     return AnonymizeSummary(
-        done=len(tried.intersection(made["lead"])),
+        done=len(tried.join(made, on="lead", how="semi")),
         failed=len(failures),
         kept=tally.kept,
         speech_s=tally.speech_s,
@@ -201,8 +202,9 @@ def _state(
         if not same:
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
-    gone = set(made["lead"])
+    noted = made.select("lead")
     made = made.filter(pl.Series(there, dtype=pl.Boolean))
+    gone = set(noted.join(made, on="lead", how="anti")["lead"])
     failed = {}
     for lead in places.join(made, on="lead", how="anti", maintain_order="left")["lead"]:
         if lead in failures:

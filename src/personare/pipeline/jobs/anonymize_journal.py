@@ -7,6 +7,7 @@ result, seconds of speech and of work, or why it failed. Shards on other machine
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from personare.engine import Result
 from personare.pipeline.jobs.anonymize_work import AnonymizedUtterance, Assignment
 
 JOURNAL = "journal"
+_LINES_AT_ONCE = 4096
 SCHEMA = {
     "at": pl.Float64(),
     "lead": pl.String(),
@@ -51,13 +53,15 @@ class AnonymizeJournal:
 
     def known(self) -> pl.DataFrame:
         """Give the last result of each utterance that this system has made: ``lead, source, output, speech_s``."""
-        made = read_results(self.private).filter((pl.col("system") == self.system) & pl.col("output").is_not_null())
-        return last_of(made).select("lead", "source", "output", "speech_s")
+        mine = (pl.col("system") == self.system) & pl.col("output").is_not_null()
+        columns = ["at", "lead", "source", "output", "speech_s"]
+        parts = [part.filter(mine).select(columns) for part in _parts(self.private)]
+        return last_of(_in_order(parts)).drop("at")
 
     def errors(self) -> dict[str, str]:
         """Give the last failure of each utterance; one that was made since may be among them."""
-        failed = read_results(self.private).filter(pl.col("error").is_not_null())
-        return dict(last_of(failed).select("lead", "error").iter_rows())
+        parts = [p.filter(pl.col("error").is_not_null()).select("at", "lead", "error") for p in _parts(self.private)]
+        return dict(last_of(_in_order(parts)).select("lead", "error").iter_rows())
 
     def add(self, result: Result[Assignment, AnonymizedUtterance]) -> None:
         """Note a new result, or a failure; what was kept from before is noted already."""
@@ -80,16 +84,24 @@ def journals_of(private: Path) -> list[Path]:
 
 def read_results(private: Path) -> pl.DataFrame:
     """Read all journals of a private folder, the oldest line first; lines that do not fit their checksum are none."""
-    parts: list[pl.DataFrame] = []
+    return _in_order(list(_parts(private)))
+
+
+def _parts(private: Path) -> Iterator[pl.DataFrame]:
+    """Give the lines of all journals, some at a time: a million lines are never Python objects at once."""
     rows: list[list[str | float | None]] = []
     for path in journals_of(private):
         for values in read_journal(path):
             if len(values) == len(SCHEMA):
                 rows.append(values)
-            if len(rows) >= 50_000:
-                parts.append(pl.DataFrame(rows, schema=SCHEMA, orient="row", strict=False))
+            if len(rows) >= _LINES_AT_ONCE:
+                yield pl.DataFrame(rows, schema=SCHEMA, orient="row", strict=False)
                 rows = []
-    parts.append(pl.DataFrame(rows, schema=SCHEMA, orient="row", strict=False))
+    yield pl.DataFrame(rows, schema=SCHEMA, orient="row", strict=False)
+
+
+def _in_order(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """Join parts, the oldest line first."""
     return pl.concat(parts).sort("at", maintain_order=True)
 
 

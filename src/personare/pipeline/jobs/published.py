@@ -28,6 +28,7 @@ STATUS = (
     "again by length, loudness, words or samples, without the key (measure it: personare audit --original). Without "
     "both, what is left is the voice, which personare evaluate measures, and the words."
 )
+_ROWS = 4096  # rows that are Python objects at a time
 CARRIED = ("gender", "text", "person_channel")
 
 
@@ -75,8 +76,10 @@ def _write_manifest(frame: pl.DataFrame, work: AnonymizeWork, carried: Sequence[
         return
     names = frame.select("utterance", "speaker")
     if work.names != "keep":
-        tokens = [tokens_of(work.key, work.system, who, what) for what, who in names.iter_rows()]
-        names = pl.DataFrame(tokens, schema={"utterance": pl.String(), "speaker": pl.String()}, orient="row")
+        parts = (names.slice(begin, _ROWS).iter_rows() for begin in range(0, len(names), _ROWS))
+        tokens = ([tokens_of(work.key, work.system, who, what) for what, who in part] for part in parts)
+        schema = {"utterance": pl.String(), "speaker": pl.String()}
+        names = pl.concat([pl.DataFrame(some, schema=schema, orient="row") for some in tokens])
     listed = names.with_columns(frame["place"].alias("audio"), *(frame[column] for column in carried))
     write_frame(Corpus(listed.sort("utterance")).frame, path)
 

@@ -10,7 +10,6 @@ import itertools
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 import polars as pl
 
@@ -22,6 +21,7 @@ from personare.pipeline.jobs.anonymize_work import Assignment, Conversation, Ite
 
 _ROWS = 4096
 _LEAD, _LEAD_SPEAKER = "lead", "lead_speaker"
+_FOLDER = r"^(.*)/[^/]*$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +81,17 @@ def work_list(corpus: Corpus, name_of: Callable[[str, str], str]) -> WorkList:
     The order of work is that of the new names: it must not tell the order of the source.
     """
     frame = with_leads(corpus)
-    pairs = frame.select(_LEAD_SPEAKER, _LEAD).iter_rows()
-    frame = frame.with_columns(pl.Series("place", [name_of(speaker, lead) for speaker, lead in pairs], dtype=pl.String))
+    frame = frame.with_columns(_places(frame, name_of))
     _refuse_shared(frame)
     return WorkList(frame.sort(pl.col("place").str.extract(r"([^/]*)$"), "place", maintain_order=True))
+
+
+def _places(frame: pl.DataFrame, name_of: Callable[[str, str], str]) -> pl.Series:
+    """Name the results, some at a time: a million names are never Python objects at once."""
+    pairs = frame.select(_LEAD_SPEAKER, _LEAD)
+    parts = (pairs.slice(begin, _ROWS).iter_rows() for begin in range(0, len(pairs), _ROWS))
+    named = [pl.Series("place", [name_of(*pair) for pair in part], dtype=pl.String) for part in parts]
+    return pl.concat(named, rechunk=True) if named else pl.Series("place", [], dtype=pl.String)
 
 
 def refuse_names(corpus: Corpus, suffix: str) -> None:
@@ -95,16 +102,28 @@ def refuse_names(corpus: Corpus, suffix: str) -> None:
 def _refuse_shared(frame: pl.DataFrame) -> None:
     """Refuse two items whose results would be one file, also on systems that take Anna and anna for the same name."""
     items = frame.select("place", _LEAD, _LEAD_SPEAKER).unique(maintain_order=True)
-    folded = [unicodedata.normalize("NFC", place).casefold() for place in items["place"]]
-    items = items.with_columns(pl.Series("folded", folded, dtype=pl.String))
+    items = items.with_columns(_folded(items["place"]).alias("folded"))
     shared = items.filter(pl.col("folded").is_duplicated()).sort("folded", maintain_order=True)
     if len(shared):
         first, second = (f"'{lead}' of '{speaker}'" for _, lead, speaker, _ in shared.head(2).iter_rows())
         raise OutputError(f"{first} and {second} would be written to one file; rename one, or leave out --names keep")
-    files = set(folded)
-    for place, lead in zip(folded, items[_LEAD], strict=True):
-        above = next((str(p) for p in PurePosixPath(place).parents if str(p) in files), None)
-        if above is not None:
+    above = items.select(_LEAD, above=pl.col("folded").str.extract(_FOLDER))
+    while len(above := above.drop_nulls()):  # a folder above, then the one above that
+        files = above["above"].unique().to_frame().join(items, left_on="above", right_on="folded", how="semi")
+        below = above.join(files, on="above", how="semi", maintain_order="left")
+        if len(below):
+            lead, file = below.row(0)
             raise OutputError(
-                f"'{lead}' would be written below '{above}', which is a file; rename one, or leave out --names keep"
+                f"'{lead}' would be written below '{file}', which is a file; rename one, or leave out --names keep"
             )
+        above = above.with_columns(pl.col("above").str.extract(_FOLDER)).unique(
+            "above", keep="first", maintain_order=True
+        )
+
+
+def _folded(places: pl.Series) -> pl.Series:
+    """Write names as systems compare them that take Anna and anna, or an accent and its letter, for the same."""
+    plain_letters = places.str.contains(r"^[\x00-\x7f]*$")
+    if plain_letters.all():
+        return places.str.to_lowercase()
+    return pl.Series(places.name, [unicodedata.normalize("NFC", place).casefold() for place in places], dtype=pl.String)

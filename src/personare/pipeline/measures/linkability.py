@@ -19,7 +19,7 @@ from personare.metrics.privacy.linkability import (
     PAPER_DRAWS,
     Linkability,
     link_finding,
-    linkability,
+    linkability_from_counts,
     linkability_from_scores,
 )
 from personare.metrics.privacy.population import FEWEST_ENROLLED, population_linkability
@@ -112,7 +112,7 @@ class LinkabilityMeasure(AtLength):
 
         The forecast has draws of its own: it is the same whether genders are known or not.
         """
-        gallery, every = inputs.gallery, inputs.tests(self.length)
+        gallery, every = inputs.linked_gallery, inputs.tests(self.length)
         tests = every.of_speakers(set(gallery.speakers))
         if not tests.ids:
             raise MetricError("no tested speaker is enrolled; test and enrolment must name the same speakers")
@@ -131,17 +131,18 @@ class LinkabilityMeasure(AtLength):
     def _linked(
         self, inputs: PlayedAttack, tests: Embeddings, sizes: tuple[int, ...] | None, rng: np.random.Generator
     ) -> Linkability:
-        gallery, owners = inputs.gallery, np.array(tests.speakers)
+        gallery, owners = inputs.linked_gallery, np.array(tests.speakers)
         draws = PAPER_DRAWS if self.paper else None
         if self.paper:
             order = rng.permutation(len(owners))
             tests = tests.rows(np.sort(order[np.unique(owners[order], return_index=True)[1]]))
             owners = np.array(tests.speakers)
-        names = np.array(gallery.speakers)
         if inputs.attack.by_cosine:
-            return linkability(tests.vectors, owners, gallery.vectors, names, sizes=sizes, draws=draws, rng=rng)
+            above, enrolled = inputs.nontargets_above(tests), len(gallery.ids)
+            return linkability_from_counts(above, owners, enrolled=enrolled, sizes=sizes, draws=draws, rng=rng)
+        target = target_columns(owners, np.array(gallery.speakers))
         scores = inputs.attack.scores(tests)
-        return linkability_from_scores(scores, target_columns(owners, names), owners, sizes=sizes, draws=draws, rng=rng)
+        return linkability_from_scores(scores, target, owners, sizes=sizes, draws=draws, rng=rng)
 
     def _left_out(self, inputs: PlayedAttack, tests: Embeddings, every: Embeddings) -> Iterator[str]:
         unenrolled = set(every.speakers) - set(tests.speakers)
