@@ -15,7 +15,6 @@ from conftest import hum
 pytest.importorskip("torch")
 
 from personare.codecs.usc.codec import Usc
-from personare.codecs.usc.held_out import sounds_of
 from personare.codecs.usc.prepare import Preparation
 from personare.codecs.usc.training_run import (
     TrainingRecording,
@@ -23,6 +22,7 @@ from personare.codecs.usc.training_run import (
     export_small,
     mixed_voices,
     read_log,
+    sounds_of,
 )
 from personare.core.audio import Audio, write
 from personare.core.errors import AudioError, TrainingError

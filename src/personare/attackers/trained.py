@@ -20,7 +20,7 @@ from personare.attackers.scoring import FittedOnSpeakers
 from personare.core.errors import ConfigError, LeakError, WeightsError
 from personare.core.files import file_digest
 from personare.core.fingerprint import SystemIdentity
-from personare.core.sessions import Session, open_session
+from personare.core.sessions import Session, check_threads, open_session
 from personare.core.speakers import speakers_among
 from personare.encoders.ecapa import embed_segments
 from personare.training.embedder.export import FORMAT
@@ -49,8 +49,7 @@ class TrainedEmbedder:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise ConfigError(f"threads must be at least 1, not {self.threads}")
+        check_threads(self.threads)
         if not self.path.is_file():
             raise WeightsError(f"{self.path}: no such file; train one with: personare train embedder")
 

@@ -37,8 +37,7 @@ def atomic_path(path: Path, *, durable: bool = True, dated: bool = True, mode: i
     dated : else it gets the date 0: times of writing tell the order of writing.
     mode : permissions, those the system gives by itself if None.
     """
-    part = temporary_name(path)
-    try:
+    with _replacement(path) as part:
         make_folder(path.parent, durable=durable)
         yield part
         if mode is not None:
@@ -50,6 +49,14 @@ def atomic_path(path: Path, *, durable: bool = True, dated: bool = True, mode: i
         part.replace(path)
         if durable:
             sync(path.parent)
+
+
+@contextlib.contextmanager
+def _replacement(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside ``path``, which is gone at the end; what the system refuses is one line."""
+    part = temporary_name(path)
+    try:
+        yield part
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
@@ -75,8 +82,7 @@ def create(path: Path, content: bytes, *, mode: int = PRIVATE_FILE) -> bool:
 
     Of two processes that try, one succeeds; the other finds a whole file.
     """
-    part = temporary_name(path)
-    try:
+    with _replacement(path) as part:
         make_folder(path.parent)
         handle = os.open(part, _NEW_FILE, mode)
         with os.fdopen(handle, "wb") as stream:
@@ -84,11 +90,6 @@ def create(path: Path, content: bytes, *, mode: int = PRIVATE_FILE) -> bool:
         sync(part)
         made = _name_once(part, path)
         sync(path.parent)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
     return made
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from personare.core.errors import WeightsError
+from personare.core.errors import ConfigError, WeightsError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +38,12 @@ class Session(Protocol):
     def get_modelmeta(self) -> Any:
         """What the file says about itself."""
         ...
+
+
+def check_threads(threads: int) -> None:
+    """Refuse a number of processor threads that is none; what opens networks checks it before there is one to open."""
+    if threads < 1:
+        raise ConfigError(f"threads must be at least 1, not {threads}")
 
 
 def open_session(

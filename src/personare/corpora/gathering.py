@@ -1,4 +1,4 @@
-"""From the rows a layout gives to a checked Corpus: every fault found, counted, and never dropped in silence."""
+"""From the rows a layout gives to a checked Corpus and Trials: every fault found, counted, never dropped in silence."""
 
 from __future__ import annotations
 
@@ -59,6 +59,24 @@ def gather(
     unused = [c for c in ("gender", "text", "start_s", "end_s", "part") if c in frame.columns]
     frame = frame.drop(c for c in unused if frame[c].null_count() == len(frame))
     return Reading(Corpus(frame), layout, evidence, tuple(faults), trials, tuple(remarks))
+
+
+def checked_trials(
+    rows: Sequence[tuple[str, str, bool]], *, tests: set[str], enrolls: set[str] | None, bad: list[str], place: str
+) -> tuple[Trials | None, list[Problem]]:
+    """Make Trials of the rows whose utterances are there (``enrolls`` None: enrolled elsewhere), each once."""
+    frame = pl.DataFrame(rows, schema={"enroll": pl.String, "test": pl.String, "target": pl.Boolean}, orient="row")
+    known = frame["test"].is_in(list(tests))
+    if enrolls is not None:
+        known &= frame["enroll"].is_in(list(enrolls))
+    first = frame.select(pl.struct("enroll", "test").is_first_distinct()).to_series()
+    problems = [
+        *found("bad-line", place, bad),
+        *found("bad-trial", place, [f"{e} {t}" for e, t, _ in frame.filter(~known).iter_rows()]),
+        *found("duplicate-trial", place, [f"{e} {t}" for e, t, _ in frame.filter(known & ~first).iter_rows()]),
+    ]
+    kept = frame.filter(known & first)
+    return (None if kept.is_empty() else Trials(kept)), problems
 
 
 def refuse_person_channels(frame: pl.DataFrame, place: str) -> None:

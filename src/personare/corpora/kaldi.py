@@ -14,10 +14,9 @@ import polars as pl
 
 from personare.core.errors import CorpusError
 from personare.core.tables import Trials
-from personare.corpora.gathering import Reading, gather, idle_speakers
+from personare.corpora.gathering import Reading, checked_trials, gather, idle_speakers
 from personare.corpora.listing import located, pairs
 from personare.corpora.problems import Problem, found, plain
-from personare.corpora.trial_lists import checked_trials
 
 TRIAL_LISTS = ("trials", "trials_f", "trials_m")
 TRIAL_WORDS = {"target": True, "nontarget": False}

@@ -16,10 +16,9 @@ import polars as pl
 from personare.core.errors import CorpusError, TableError
 from personare.core.files import refuse_full
 from personare.core.tables import Corpus, Trials, read_frame
-from personare.corpora.gathering import Reading, gather, idle_speakers, orphans
+from personare.corpora.gathering import Reading, checked_trials, gather, idle_speakers, orphans
 from personare.corpora.listing import full_path
 from personare.corpora.problems import Problem, plain
-from personare.corpora.trial_lists import checked_trials
 from personare.corpora.walking import walk
 
 NAMES = ("manifest.parquet", "manifest.tsv")

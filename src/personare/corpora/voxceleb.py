@@ -11,10 +11,9 @@ import polars as pl
 
 from personare.core.errors import CorpusError
 from personare.core.tables import Trials
-from personare.corpora.gathering import Reading, gather, idle_speakers
+from personare.corpora.gathering import Reading, checked_trials, gather, idle_speakers
 from personare.corpora.listing import heading_of, lines_of, table_of
 from personare.corpora.problems import Problem, found, plain
-from personare.corpora.trial_lists import checked_trials
 from personare.corpora.walking import Tree, folders_in, walk
 
 SPEAKER = re.compile(r"id\d{5}")

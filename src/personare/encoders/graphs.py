@@ -13,10 +13,9 @@ import numpy as np
 
 from personare.core import weights
 from personare.core.checkpoint import load_tensors
-from personare.core.errors import ConfigError
 from personare.core.files import write_bytes
 from personare.core.onnx_format import OnnxNetwork, OnnxNode, OnnxValue, encode_model, make_node, make_tensor
-from personare.core.sessions import Session, open_session
+from personare.core.sessions import Session, check_threads, open_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,8 +89,7 @@ class PublishedEmbedder:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise ConfigError(f"threads must be at least 1, not {self.threads}")
+        check_threads(self.threads)
 
     @property
     def fingerprint(self) -> str:

@@ -19,7 +19,7 @@ from personare.core.errors import AudioError
 from personare.core.observations import SIDES, Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
 from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
-from personare.core.sessions import open_session
+from personare.core.sessions import check_threads, open_session
 from personare.core.weights import files_of
 from personare.listeners.means import MeanOf, mean_findings
 from personare.listeners.windows import is_silent
@@ -66,8 +66,7 @@ class Dnsmos(Listener):
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise ValueError(f"threads must be at least 1, not {self.threads}")
+        check_threads(self.threads)
 
     @property
     def fingerprint(self) -> str:

@@ -27,7 +27,7 @@ from personare.panels.tokens import digest_of, looks_right, new_token
 from personare.web.guard import LOOPBACK, Guard, Handler, RateLimit, RequestError, answering, json_object
 from personare.web.job_actions import act, job_state, listing
 from personare.web.job_folders import ID, PROGRESS, JobFolder, Phase, jobs_in, new_job, upload_place
-from personare.web.serving import Files, static_files
+from personare.web.serving import Files, file_routes, static_files
 
 COOKIE, CSRF = "personare-app", "x-csrf"
 PAGE = "app.html"
@@ -58,8 +58,7 @@ class AppServer:
             if facts.status == "running" and job.ended(facts.phase) is None:
                 self.start(job, facts.phase)
         routes = [
-            Route("/", self._page),
-            Route("/static/{name}", self._static),
+            *file_routes(self.files, page=PAGE),
             Route("/api/enter", answering(self._enter, told=PersonareError), methods=["POST"]),
             Route("/api/state", self._guarded(self._state)),
             Route("/api/folders", self._guarded(self._folders)),
@@ -113,16 +112,6 @@ class AppServer:
         return process is not None and process.poll() is None
 
     # who asks
-
-    async def _page(self, _request: Request) -> Response:
-        content, kind = self.files[PAGE]
-        return Response(content, media_type=kind)
-
-    async def _static(self, request: Request) -> Response:
-        found = self.files.get(str(request.path_params["name"]))
-        if found is None:
-            return JSONResponse({"error": "there is no such file"}, status_code=404)
-        return Response(found[0], media_type=found[1])
 
     async def _enter(self, request: Request) -> Response:
         """Let the first browser in that brings the token; the token is worth nothing afterwards."""

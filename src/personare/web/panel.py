@@ -20,7 +20,7 @@ from personare.panels.folder import PanelFolder, PlannedTrial
 from personare.panels.store import AnswerStore, Evaluator, Login
 from personare.panels.tokens import digest_of
 from personare.web.guard import LOOPBACK, Guard, RateLimit, RequestError, answering, json_object
-from personare.web.serving import Files, static_files
+from personare.web.serving import Files, file_routes, static_files
 
 COOKIE, CSRF = "personare", "x-csrf"
 HEADPHONE_TRIES = 2
@@ -53,8 +53,7 @@ class PanelServer:
     def app(self, hosts: tuple[str, ...] = LOOPBACK) -> ASGIApp:
         """Give the whole server."""
         routes = [
-            Route("/", self._page),
-            Route("/static/{name}", self._static),
+            *file_routes(self.files, page=PAGE),
             Route("/audio/{token}", answering(self._audio, told=AnswerError)),
             Route("/api/enter", answering(self._enter, told=AnswerError), methods=["POST"]),
             Route("/api/state", answering(self._state, told=AnswerError)),
@@ -64,18 +63,6 @@ class PanelServer:
             Route("/api/overview", answering(self._overview, told=AnswerError)),
         ]
         return Guard(Starlette(routes=routes), hosts=hosts)
-
-    # pages
-
-    async def _page(self, _request: Request) -> Response:
-        content, kind = self.files[PAGE]
-        return Response(content, media_type=kind)
-
-    async def _static(self, request: Request) -> Response:
-        found = self.files.get(str(request.path_params["name"]))
-        if found is None:
-            return JSONResponse({"error": "there is no such file"}, status_code=404)
-        return Response(found[0], media_type=found[1])
 
     # who asks
 

@@ -12,6 +12,9 @@ from personare.core.errors import MissingExtraError, OutputError
 from personare.reports.palette import variables
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
     from starlette.types import ASGIApp
 
 TYPES = {
@@ -41,6 +44,24 @@ def static_files(*names: str) -> Files:
         colours = f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
         found["look.css"] = colours.encode() + found["look.css"]
     return {name: (content, TYPES[f".{name.rpartition('.')[2]}"]) for name, content in found.items()}
+
+
+def file_routes(files: Files, *, page: str) -> list[Route]:
+    """Send the page at the root and the other files below /static, from memory; any other name is not found."""
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+    async def answer_page(_request: Request) -> Response:
+        content, kind = files[page]
+        return Response(content, media_type=kind)
+
+    async def answer_file(request: Request) -> Response:
+        found = files.get(str(request.path_params["name"]))
+        if found is None:
+            return JSONResponse({"error": "there is no such file"}, status_code=404)
+        return Response(found[0], media_type=found[1])
+
+    return [Route("/", answer_page), Route("/static/{name}", answer_file)]
 
 
 def listen(host: str, port: int) -> socket.socket:

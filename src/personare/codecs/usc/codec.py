@@ -20,7 +20,8 @@ from personare.codecs.tokens import TokenError, Tokens, bit_rate
 from personare.codecs.usc import features, sound
 from personare.codecs.usc.trained import NO_VOICE, SHIPPED, open_trained
 from personare.core.audio import Audio, resample
-from personare.core.errors import AudioError, ConfigError
+from personare.core.errors import AudioError
+from personare.core.sessions import check_threads
 from personare.core.weights import require
 from personare.training.usc import grid
 
@@ -52,8 +53,7 @@ class Usc:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise ConfigError(f"threads must be at least 1, not {self.threads}")
+        check_threads(self.threads)
 
     @property
     def fingerprint(self) -> str:

@@ -32,7 +32,7 @@ _UNIT_EPSILON = 1e-6
 
 
 @dataclass(frozen=True)
-class _Writer:
+class _GraphWriter:
     """A graph being written from named tensors; arrays in it are [1, frames, channels]."""
 
     graph: OnnxGraph
@@ -89,7 +89,7 @@ def _count(tensors: Arrays, prefix: str) -> int:
 def semantic_graph(tensors: Arrays) -> bytes:
     """Content and relative prosody [1, frames, n] -> unit vectors among C0's codes [1, frames, dims]."""
     graph = OnnxGraph()
-    write = _Writer(graph, tensors)
+    write = _GraphWriter(graph, tensors)
     width, source = tensors["content.enter.weight"].shape[:2]
     x = write.normed(write.stack("content", "features"), width, "content_norm")
     p = write.linear("semantic.enter", x)
@@ -102,7 +102,7 @@ def semantic_graph(tensors: Arrays) -> bytes:
 def acoustic_graph(tensors: Arrays) -> bytes:
     """Mel spectrum and absolute F0 [1, frames, n] -> normalised acoustic vectors [1, frames, width]."""
     graph = OnnxGraph()
-    write = _Writer(graph, tensors)
+    write = _GraphWriter(graph, tensors)
     name = "mel" if "mel.enter.weight" in tensors else "content"
     width, source = tensors[f"{name}.enter.weight"].shape[:2]
     out = write.normed(write.stack(name, "features"), width)
@@ -112,7 +112,7 @@ def acoustic_graph(tensors: Arrays) -> bytes:
 def decoder_graph(tensors: Arrays, *, sounds: int) -> bytes:
     """Quantized frames [1, frames, width] and a condition [1, c] -> parameters of the sound [1, sounds x frames, n]."""
     graph = OnnxGraph()
-    write = _Writer(graph, tensors)
+    write = _GraphWriter(graph, tensors)
     width = tensors["decoder.enter.weight"].shape[1]
     condition = tensors["voice.weight"].shape[0]
     x = write.linear("spread", write.stack("decoder", "frames_in", "condition"))

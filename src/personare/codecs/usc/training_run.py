@@ -32,6 +32,8 @@ from personare.training.usc.speech_store import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from personare.codecs.codec import Codec
+    from personare.core.audio import Audio
     from personare.training.usc.paper_task import PaperSettings
     from personare.training.usc.small_task import SmallSettings
 
@@ -160,3 +162,18 @@ def mixed_voices(store: SpeechStore, count: int, *, rng: np.random.Generator) ->
     centres = unit_rows(np.stack([means[own == k].sum(axis=0) for k in range(count)]))
     large = [k for k in range(count) if int((own == k).sum()) >= _FEWEST_IN_A_VOICE]
     return {f"voice-{place + 1}": centres[k].astype(np.float32) for place, k in enumerate(large)}
+
+
+def sounds_of(
+    codec: Codec, utterances: Mapping[str, Audio], *, rng: np.random.Generator
+) -> dict[str, dict[str, Audio]]:
+    """Code held-out utterances and decode them with C0, with the first residual level, and with all."""
+    found: dict[str, dict[str, Audio]] = {}
+    for name, audio in utterances.items():
+        tokens = codec.encode(audio)
+        versions = {"original": audio}
+        for levels in sorted({1, min(2, tokens.levels), tokens.levels}):
+            label = "C0" if levels == 1 else f"C0:{levels - 1}"
+            versions[label] = codec.decode(tokens.kept(levels), rng=rng)
+        found[name] = versions
+    return found

@@ -16,8 +16,8 @@ from personare.codecs.tokens import TokenError, Tokens
 from personare.codecs.usc import wave_export
 from personare.codecs.usc.export import CARD, fingerprint_of
 from personare.core.audio import Audio, resample
-from personare.core.errors import AudioError, ConfigError, WeightsError
-from personare.core.sessions import open_session
+from personare.core.errors import AudioError, WeightsError
+from personare.core.sessions import check_threads, open_session
 from personare.training.usc.grid import FRAME_RATE_HZ, HOP, RATE_HZ
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ class WaveUsc:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise ConfigError(f"threads must be at least 1, not {self.threads}")
+        check_threads(self.threads)
 
     @property
     def _files(self) -> _WaveFiles:

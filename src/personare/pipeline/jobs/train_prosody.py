@@ -21,12 +21,11 @@ from personare.anonymizers.neural.xvector.weights import (
     open_weights,
     shipped_folder,
 )
-from personare.core.files import write_bytes, write_text
 from personare.core.seeding import rng_for
 from personare.core.tables import Corpus
 from personare.engine import Engine
 from personare.pipeline.jobs.train_synthesizer import VOICES_PER_GENDER, prepared
-from personare.pipeline.jobs.training_files import sources_of, write_log
+from personare.pipeline.jobs.training_files import sources_of, write_log, write_package
 from personare.training import loop
 from personare.training.checkpoints import Validation
 from personare.training.prosody.run import ProsodyTrainingRun, export_prosody, hold_out
@@ -121,9 +120,7 @@ def _finish(
         "nearest_cosine_to_a_training_speaker": float(nearest.max()),
         "median_cosine_of_a_recording_to_its_speaker": speakers.nearness,
     }
-    for name, content in files.items():
-        write_bytes(folder / name, content)
-    write_text(folder / CARD, json.dumps(card, indent=2) + "\n")
+    write_package(files, card, folder, card_name=CARD)
     write_log(
         validations,
         folder,

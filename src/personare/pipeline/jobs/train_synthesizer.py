@@ -18,12 +18,11 @@ from personare.anonymizers.neural.xvector.weights import CARD, MASK, NETWORK, PR
 from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio
 from personare.core.errors import TrainingError
-from personare.core.files import write_bytes, write_text
 from personare.core.findings import Estimate
 from personare.core.seeding import rng_for
 from personare.core.tables import Corpus
 from personare.engine import Engine
-from personare.pipeline.jobs.training_files import write_log
+from personare.pipeline.jobs.training_files import write_log, write_package
 from personare.training import loop
 from personare.training.checkpoints import Validation
 from personare.training.embedder.speakers import part_of
@@ -172,9 +171,7 @@ def finish(
     card = _card(run, result, speakers, voices.vectors, files, sources)
     if run.prosody is not None:
         card["prosody"] = json.loads((run.prosody.parent / CARD).read_text(encoding="utf-8"))["prosody"]
-    for name, content in files.items():
-        write_bytes(folder / name, content)
-    write_text(folder / CARD, json.dumps(card, indent=2) + "\n")
+    write_package(files, card, folder, card_name=CARD)
     write_log(
         validations,
         folder,

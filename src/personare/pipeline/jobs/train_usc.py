@@ -12,9 +12,15 @@ import numpy as np
 import polars as pl
 
 from personare.codecs.codec import codec_named
-from personare.codecs.usc.held_out import sounds_of
 from personare.codecs.usc.prepare import Preparation
-from personare.codecs.usc.training_run import TrainingRecording, TrainingRun, export_small, mixed_voices, read_log
+from personare.codecs.usc.training_run import (
+    TrainingRecording,
+    TrainingRun,
+    export_small,
+    mixed_voices,
+    read_log,
+    sounds_of,
+)
 from personare.codecs.usc.wave_export import export_paper
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError, TrainingError

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import yaml
 
-from personare.core.files import write_text
+from personare.core.files import write_bytes, write_text
 from personare.core.fingerprint import SystemIdentity
 from personare.core.tables import Corpus, write_frame
 from personare.pipeline.system import read_system
@@ -31,6 +32,13 @@ def write_log(
     write_learning_figure(
         [int(step) for step in steps], losses, held_out, folder / FIGURE, title=title, judged=label, scale=scale
     )
+
+
+def write_package(files: Mapping[str, bytes], card: Mapping[str, Any], folder: Path, *, card_name: str) -> None:
+    """Write the files of a trained model; the card that names them comes last."""
+    for name, content in files.items():
+        write_bytes(folder / name, content)
+    write_text(folder / card_name, json.dumps(card, indent=2) + "\n")
 
 
 def write_settings(settings: Any, folder: Path) -> None:

@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 CARDS = (similarity.CARD, similarity.GAIN_CARD)
 
 
+def same_utterances(before: Embeddings, after: Embeddings) -> tuple[Embeddings, Embeddings]:
+    """Give the rows of the utterances that are in both, in the order of their ids."""
+    before, after = before.sorted(), after.sorted()
+    return before.rows(_shared(before, after)), after.rows(_shared(after, before))
+
+
+def _shared(these: Embeddings, those: Embeddings) -> list[int]:
+    known = set(those.ids)
+    return [i for i, name in enumerate(these.ids) if name in known]
+
+
 @dataclass(frozen=True)
 class Similarity(MeasureDefaults):
     """DeID and G_VD, the challenge's variant."""
@@ -53,10 +64,7 @@ class Similarity(MeasureDefaults):
     def run(self, inputs: tuple[Embeddings, Embeddings], /, *, rng: np.random.Generator) -> Measured:
         """Compare original with original, original with anonymized, anonymized with anonymized."""
         del rng
-        before, after = (side.sorted() for side in inputs)
-        place = {name: i for i, name in enumerate(after.ids)}
-        before = before.rows([i for i, name in enumerate(before.ids) if name in place])
-        after = after.rows([place[name] for name in before.ids])
+        before, after = same_utterances(*inputs)
         matrices = similarity.voice_similarity(
             before.vectors,
             after.vectors,

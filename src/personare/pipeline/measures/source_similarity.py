@@ -12,6 +12,7 @@ from personare.core.findings import Finding
 from personare.metrics.privacy import source_similarity
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question
+from personare.pipeline.measures.similarity import same_utterances
 
 if TYPE_CHECKING:
     from personare.core.tables import Embeddings
@@ -36,9 +37,6 @@ class SourceSimilarity(MeasureDefaults):
     def run(self, inputs: tuple[Embeddings, Embeddings], /, *, rng: np.random.Generator) -> Measured:
         """Compare each utterance with what was made of it."""
         del rng
-        before, after = (side.sorted() for side in inputs)
-        place = {name: i for i, name in enumerate(after.ids)}
-        before = before.rows([i for i, name in enumerate(before.ids) if name in place])
-        after = after.rows([place[name] for name in before.ids])
+        before, after = same_utterances(*inputs)
         estimate = source_similarity.sim_estimate(before.vectors, after.vectors, speakers=np.array(before.speakers))
         return Measured((Finding(source_similarity.CARD, estimate),))

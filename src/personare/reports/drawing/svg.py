@@ -47,7 +47,7 @@ def file_svg(scene: Scene, *, alt: str = "") -> str:
 
 
 def _svg(scene: Scene, colours: dict[str, str], *, name: str = "", size: str = "", alt: str = "") -> str:
-    writer = _Writer(colours, escape(f"{name}-clip" if name else "clip"))
+    writer = _SvgWriter(colours, escape(f"{name}-clip" if name else "clip"))
     title = f"<title>{_escaped(alt)}</title>\n" if alt else ""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(scene.width)} {_n(scene.height)}"{size} '
@@ -56,7 +56,7 @@ def _svg(scene: Scene, colours: dict[str, str], *, name: str = "", size: str = "
     return head + "\n".join(line for shape in scene.shapes for line in writer.lines(shape)) + "\n</svg>"
 
 
-class _Writer:
+class _SvgWriter:
     """Writes shapes as elements; counts the clipping boxes to name them."""
 
     def __init__(self, colours: dict[str, str], clip_name: str) -> None:

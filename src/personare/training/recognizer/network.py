@@ -72,7 +72,7 @@ def _block(shape: RecognizerShape) -> Any:
     torch = torch_for("the trainable recognizer")
     around = torch.nn.Conv1d(shape.width, shape.width, shape.kernel, padding=shape.kernel // 2, groups=shape.width)
 
-    class Block(torch.nn.Module):  # type: ignore[misc,name-defined]
+    class RecognizerBlock(torch.nn.Module):  # type: ignore[misc,name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.norm = torch.nn.LayerNorm(shape.width)
@@ -84,4 +84,4 @@ def _block(shape: RecognizerShape) -> Any:
             y = self.around(self.norm(x.transpose(1, 2)).transpose(1, 2))
             return x + self.down(torch.nn.functional.gelu(self.up(y)))
 
-    return Block()
+    return RecognizerBlock()

@@ -13,7 +13,7 @@ from torch import nn
 _REACH = 3  # frames to either side that a block sees
 
 
-class Block(nn.Module):
+class ConvNextBlock(nn.Module):
     """One block: each channel over time, normalised (and bent by the condition), then a wider layer and back."""
 
     def __init__(self, width: int, hidden: int, *, condition: int = 0) -> None:
@@ -44,7 +44,7 @@ class Stack(nn.Module):
     def __init__(self, source: int, width: int, hidden: int, blocks: int, *, condition: int = 0) -> None:
         super().__init__()
         self.enter = nn.Conv1d(source, width, 3, padding=1)
-        self.blocks = nn.ModuleList(Block(width, hidden, condition=condition) for _ in range(blocks))
+        self.blocks = nn.ModuleList(ConvNextBlock(width, hidden, condition=condition) for _ in range(blocks))
 
     def forward(self, x: Any, condition: Any = None) -> Any:
         """[batch, frames, source] -> [batch, frames, width]."""

@@ -18,7 +18,7 @@ _RESTART_AT = 0.02  # running count per step below which a code is dead
 _KMEANS_ROUNDS = 12
 
 
-class Level(nn.Module):
+class ResidualLevel(nn.Module):
     """One residual quantizer."""
 
     def __init__(self, width: int, dims: int, codes: int) -> None:
@@ -77,7 +77,7 @@ class ResidualLevels(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(width, elementwise_affine=False)
         self.predict = nn.Linear(width, width)
-        self.levels = nn.ModuleList(Level(width, dims, codes) for _ in range(levels))
+        self.levels = nn.ModuleList(ResidualLevel(width, dims, codes) for _ in range(levels))
         self.register_buffer("started", torch.zeros((), dtype=torch.bool))
 
     def rest(self, z_a: Any, z_0: Any) -> Any:

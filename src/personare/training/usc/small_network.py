@@ -16,7 +16,7 @@ from torch import nn
 
 from personare.core.errors import ConfigError
 from personare.training.usc import grid
-from personare.training.usc.convnext import Block, Stack
+from personare.training.usc.convnext import ConvNextBlock, Stack
 from personare.training.usc.privacy import LaplaceNoise
 from personare.training.usc.reading import ReadingHead
 from personare.training.usc.residual_levels import ResidualLevels
@@ -100,7 +100,7 @@ class SmallCodec(nn.Module):
         self.decoder = Stack(shape.width, wide, shape.decoder_hidden, shape.decoder_blocks, condition=shape.condition)
         self.spread = nn.Linear(wide, grid.SOUNDS * sound)
         self.sound = nn.ModuleList(
-            Block(sound, 3 * sound, condition=shape.condition) for _ in range(shape.sound_blocks)
+            ConvNextBlock(sound, 3 * sound, condition=shape.condition) for _ in range(shape.sound_blocks)
         )
         self.head_norm = nn.LayerNorm(sound)
         self.head = nn.Linear(sound, OUTPUTS)
