@@ -6,8 +6,9 @@
 
 The same pipeline as ``personare study run``. People of the part 'eval' are attacked; what attackers learn from is the
 part 'train' (and --train). Attackers: those who know nothing, who know the method, the plain informed one (one
-embedder, PLDA, one draw), and the strongest of ``personare evaluate``, also without folds. ``--each`` plays the
-informed attacker with every embedder by itself, too; ``--embedders`` leaves some out, e.g. the slow ones.
+embedder, PLDA, one draw), the strongest of ``personare evaluate``, also without folds, and where a method's secret
+numbers can be estimated, who undoes them. ``--each`` plays the informed attacker with every embedder by itself, too;
+``--embedders`` leaves some out, e.g. the slow ones.
 The last column is the attack that held-out training speakers found strongest: it is chosen without looking at its
 success. Below the table stands what must hold: no informed attack is weaker than one that knows less by more than
 chance (the intervals over speakers do not overlap).
@@ -64,6 +65,7 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
         "informed, plain": AttackerChoice("informed", plain, **draws),
         "informed, fusion": AttackerChoice("informed", everything, **learnt),
         STRONGEST: AttackerChoice("informed", everything, **learnt, folds=FOLDS),
+        "inverting": AttackerChoice("inverting", several, scorer="chosen"),  # where the method can be undone
     }
     if len(voices) > 1:
         chosen |= {
