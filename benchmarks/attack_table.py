@@ -7,9 +7,10 @@
 
 The same pipeline as ``personare study run``. People of the part 'eval' are attacked; what attackers learn from is the
 part 'train' (and --train). Attackers: those who know nothing, who know the method, the plain informed one (one
-embedder, PLDA, one draw), and the strongest of ``personare evaluate``, also without folds. ``--each`` plays the
-informed attacker with every embedder by itself, too; ``--embedders`` leaves some out, e.g. the slow ones.
-``--adapted`` adds the informed attacker who fine-tunes ECAPA's last layer, and ``--words`` the one who only reads.
+embedder, PLDA, one draw), the strongest of ``personare evaluate``, also without folds, and where a method's secret
+numbers can be estimated, who undoes them. ``--each`` plays the informed attacker with every embedder by itself, too;
+``--embedders`` leaves some out, e.g. the slow ones. ``--adapted`` adds the informed attacker who fine-tunes ECAPA's
+last layer, and ``--words`` the one who only reads.
 The last column is the attack that held-out training speakers found strongest: it is chosen without looking at its
 success. ``--apart`` attacks every corpus of the speech (column 'corpus') by itself: people who were recorded alike
 are harder to tell apart, and 'in folds' needs 16 of them. ``--listeners`` adds what is left of the speech, e.g.
@@ -69,6 +70,7 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
         "informed, plain": AttackerChoice("informed", plain, **draws),
         "informed, fusion": AttackerChoice("informed", everything, **learnt),
         STRONGEST: AttackerChoice("informed", everything, **learnt, folds=FOLDS),
+        "inverting": AttackerChoice("inverting", several, scorer="chosen"),  # where the method can be undone
     }
     if len(voices) > 1:
         chosen |= {

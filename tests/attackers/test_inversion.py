@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from conftest import hum
 from personare.anonymizers import anonymizer
@@ -21,11 +22,12 @@ from personare.core.audio import Audio, read_mono
 from personare.core.errors import ConfigError, LeakError
 from personare.core.vectors import cosine
 
+Floats = NDArray[np.float64]
 CHAIN = [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": [0.8, 0.9]}}]
 PARAMETRIC: dict[str, dict[str, object]] = {"mcadams": {}, "world": {}, "formants": {}, "chain": {"steps": CHAIN}}
 
 
-def learnt(seed: int = 1) -> tuple[np.ndarray, np.ndarray, list[str], SecretEstimator]:  # type: ignore[type-arg]
+def learnt(seed: int = 1) -> tuple[Floats, Floats, list[str], SecretEstimator]:
     rng = np.random.default_rng(seed)
     numbers = rng.normal(size=(48, 6))
     secrets = numbers[:, :2] @ np.array([[1.0, 0.3], [-0.5, 0.2]]) + np.array([4.0, 1.0])

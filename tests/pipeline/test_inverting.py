@@ -64,7 +64,7 @@ def test_the_strongest_set_undoes_what_can_be_undone() -> None:
 
 
 def test_the_command_names_it(personare: Command) -> None:
-    assert "inverting" in personare("attack", "--help").out
+    assert "inverting" in personare("attack", "--help").stdout
 
 
 @pytest.mark.slow

@@ -67,7 +67,8 @@ class Attacker:
             raise ConfigError(f"as_norm must be 0 (none) or the size of a cohort, not {self.as_norm}")
         if self.folds and (self.folds < 3 or self.knowledge is not Knowledge.INFORMED):
             raise ConfigError(f"folds are for the informed attacker, 3 or more, not {self.folds}; 0 for none")
-        if self.knowledge.needs_training and self.scorer is not None and not self._settings.learns:
+        undoes = self.knowledge is Knowledge.INVERTING  # learns to undo: the comparison need not learn
+        if self.knowledge.needs_training and not undoes and self.scorer is not None and not self._settings.learns:
             rule = f"{self.knowledge.value} learns, and the scorer {self.scorer} cannot"
             raise ConfigError(f"{rule}; use scorer: wccn or plda")
 

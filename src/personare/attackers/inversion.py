@@ -102,7 +102,8 @@ class SecretEstimator:
         known = dict(zip(self.speakers, self.folds, strict=True))
         fold = known.get(speaker, -1)
         estimate = (numbers - self.mean) / self.spread @ self.weights[fold] + self.offsets[fold]
-        return np.clip(estimate, self.lowest, self.highest)
+        within: Floats = np.clip(estimate, self.lowest, self.highest)
+        return within
 
     def refuse(self, attacked: Sequence[str]) -> None:
         """Refuse to attack people it has learnt from."""

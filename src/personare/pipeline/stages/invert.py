@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from personare.attackers.inversion import (
+    FEWEST_UTTERANCES,
     VERSION,
     SecretEstimator,
     fit_estimator,
@@ -24,7 +25,7 @@ from personare.attackers.inversion import (
     recording_numbers,
 )
 from personare.core.audio import encode, is_whole
-from personare.core.errors import ConfigError
+from personare.core.errors import MetricError
 from personare.core.files import make_folder, write_bytes
 from personare.core.protocols import Invertible
 from personare.core.seeding import Key, rng_for
@@ -79,8 +80,8 @@ class EstimateJob:
     def finish(self, store: Store, results: Sequence[Result[Any, Any]], /) -> Failures:
         """Learn from all pairs, and keep what was learnt."""
         good = [result for result in results if result.value is not None]
-        if not good:
-            raise ConfigError(f"{self.label}: none of the training speech could be read; see failures.tsv")
+        if len(good) < FEWEST_UTTERANCES:
+            return ((self.label, f"secrets are learnt from {FEWEST_UTTERANCES} utterances or more, not {len(good)}"),)
         numbers, secrets = (np.stack([result.value[i] for result in good]) for i in (0, 1))  # type: ignore[index]
         fit_estimator(numbers, secrets, [result.item[0].speaker for result in good]).save(self.place(store))
         return ()
@@ -189,6 +190,8 @@ class InvertWork:
         facts = is_whole(place)
         if facts is not None:
             return facts.duration_s
+        if not self.estimator.is_file():
+            raise MetricError("no secret numbers could be learnt from training speech; see failures.tsv")
         learnt = _estimator(self.estimator, self.estimator.stat().st_mtime_ns)
         if self.attacked:
             learnt.refuse([item.speaker])
