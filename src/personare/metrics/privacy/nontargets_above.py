@@ -86,18 +86,12 @@ def _block_counts(
 ) -> NDArray[np.int64]:
     """Count in a block of scores [rows, enrolled from ``first`` on]; what is within NEAR of the target is redone."""
     above, near = (own + NEAR).astype(np.float32), (own - NEAR).astype(np.float32)
-    counts: NDArray[np.int64] = np.count_nonzero(block > above[:, None], axis=1).astype(np.int64)
-    close = np.count_nonzero(block >= near[:, None], axis=1)
-    some = np.flatnonzero(close > counts)
-    near_rows: list[NDArray[np.intp]] = []
-    near_columns: list[NDArray[np.intp]] = []
-    for row in some:
-        places = np.flatnonzero((block[row] >= near[row]) & ~(block[row] > above[row])) + first
-        places = places[places != column[row]]
-        near_rows.append(np.full(len(places), row))
-        near_columns.append(places)
-    if near_rows and sum(map(len, near_rows)):
-        rows, places = np.concatenate(near_rows), np.concatenate(near_columns)
+    sure = block > above[:, None]
+    counts: NDArray[np.int64] = np.count_nonzero(sure, axis=1).astype(np.int64)
+    rows, places = np.nonzero((block >= near[:, None]) & ~sure)
+    others = places + first != column[rows]
+    rows, places = rows[others], places[others] + first
+    if len(rows):
         tests, again = np.unique(rows, return_inverse=True)
         wins = _at_least_as_close(test[tests], enroll, again, places, column[tests])
         counts += np.bincount(rows[wins], minlength=len(block))
