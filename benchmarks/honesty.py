@@ -1,13 +1,14 @@
 """Do intervals and verdicts mean what they say? Coverage and false alarms of every metric, from data with known truth.
 
-``python benchmarks/honesty.py`` prints two tables for 5, 10, 20 and 50 speakers: in how many of the simulated data sets
-the 95 % interval holds the truth, and how often a result is called exposed, or different from chance, where nothing can
-be known. A row "refused" means that the tool gives no interval: too few speakers. Truth is what endless speakers would
-give, or, of metrics that depend on the number of people themselves (linkability, ranks, Singling Out), the mean over
-all data sets of that size. ``--sets`` data sets are drawn for each cell; ``--only`` picks worlds, ``--speakers`` sizes.
+``python benchmarks/honesty.py`` prints two tables for each kind of data, for 5, 10, 20 and 50 speakers: in how many of
+the simulated data sets the 95 % interval holds the truth, and how often a result is called exposed, or different from
+chance, where nothing can be known. A row "refused" means that the tool gives no interval: too few speakers. Truth is
+what endless speakers would give, or, of metrics that depend on the number of people themselves (linkability, ranks,
+Singling Out), the mean over all data sets of that size. ``--sets`` data sets are drawn for each cell; ``--only`` picks
+worlds, ``--speakers`` sizes.
 
-Must hold: coverage 92 to 98 % from 10 speakers on and never under 90 % at 5 (more is allowed where an end is a bound);
-false alarms at most 5 % two-sided and 2.5 % "exposed"; all but for twice the standard error of so many data sets.
+Must hold: coverage 92 to 98 % from 10 speakers on and never under 90 % at 5; false alarms at most 5 % two-sided and
+2.5 % "exposed"; all but for twice the standard error of so many data sets.
 """
 
 from __future__ import annotations
@@ -74,9 +75,10 @@ def margin(share: float, sets: int) -> float:
 
 
 def coverage_problem(share: float, people: int, sets: int) -> bool:
-    """Say whether so few intervals hold the truth that chance does not explain it."""
-    least = COVERED_BY_FEW if people <= FEW else COVERED
-    return share < least - margin(least, sets)
+    """Say whether so few intervals hold the truth, or of more than five speakers so many, that it is no chance."""
+    if people <= FEW:
+        return share < COVERED_BY_FEW - margin(COVERED_BY_FEW, sets)
+    return share < COVERED - margin(COVERED, sets) or share > MOST_COVERED + margin(MOST_COVERED, sets)
 
 
 def alarm_problem(share: float, allowed: float, sets: int) -> bool:
@@ -126,24 +128,21 @@ def print_table(title: str, rows: list[list[str]], speakers: Sequence[int]) -> N
 
 def run(worlds: Sequence[World], speakers: Sequence[int], sets: int, *, seed: int = 1) -> list[str]:
     """Simulate, print both tables, and give what does not hold."""
-    covered: list[list[str]] = []
-    alarms: list[list[str]] = []
     problems: list[str] = []
     for world in worlds:
-        start = time.perf_counter()
+        start = time.process_time()
         if world.truths is not None:
-            found = covered_rows(observe(world, speakers, sets, seed, informed=True), world.truths())
-            covered, problems = covered + found[0], problems + found[1]
+            covered, found = covered_rows(observe(world, speakers, sets, seed, informed=True), world.truths())
+            print_table(f"Intervals that hold the truth, {world.name}, % of {sets} data sets", covered, speakers)
+            problems += found
         if world.can_be_empty:
             empty = observe(world, speakers, sets, seed, informed=False)
             judged = {name: cells for name, cells in empty.items() if name in world.judged or not world.judged}
-            found = alarm_rows(judged, sets, privacy=lambda name, world=world: world.is_privacy(name))  # type: ignore[misc]
-            alarms, problems = alarms + found[0], problems + found[1]
-        sys.stderr.write(f"{world.name}: {time.perf_counter() - start:.0f} s\n")
-    if covered:
-        print_table(f"Intervals that hold the truth, % of {sets} data sets", covered, speakers)
-    if alarms:
-        print_table(f"Nothing to find, but exposed / differs from chance, % of {sets} data sets", alarms, speakers)
+            alarms, found = alarm_rows(judged, sets, privacy=world.is_privacy)
+            title = f"Nothing to find, but exposed / differs from chance, {world.name}, % of {sets} data sets"
+            print_table(title, alarms, speakers)
+            problems += found
+        sys.stderr.write(f"{world.name}: {time.process_time() - start:.0f} s of the processor\n")
     return problems
 
 

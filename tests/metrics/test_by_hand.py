@@ -119,7 +119,7 @@ def dsys_by_hand(t: Any, n: Any) -> float:
     value = dsys(T, N, rng=RNG(3))
     chance = (whole - value) / (1 - value)
     levels = levels_of(t, n)
-    return max(0.0, (dsys_of_levels(levels.targets, levels.nontargets) - chance) / (1 - chance))
+    return float(max(0.0, (dsys_of_levels(levels.targets, levels.nontargets) - chance) / (1 - chance)))
 
 
 SCORES: dict[str, tuple[Any, Plain, Ends]] = {

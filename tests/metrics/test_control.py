@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding
@@ -95,6 +97,30 @@ def test_the_tests_against_control_and_guessing_by_counting(hits: float, control
     guessed = [math.comb(12, k) * baseline**k * (1 - baseline) ** (12 - k) for k in range(13)]
     assert found.p_better == pytest.approx(max(sum(ways[a:]) / sum(ways), sum(guessed[a:])))
     assert found.p_worse == pytest.approx(sum(ways[: a + 1]) / sum(ways))
+
+
+@pytest.mark.parametrize(("attack", "control"), [(0.85, 0.5), (0.95, 0.5), (0.6, 0.5), (0.3, 0.1), (0.9, 0.2)])
+def test_the_interval_of_ten_people_holds_the_truth_as_often_as_it_says(attack: float, control: float) -> None:
+    """Every pair of counts with its probability: 92 to 98 %, where the paper's interval holds it in up to 99.9 %."""
+    n, true = 10, (attack - control) / (1 - control)
+    held = of_paper = possible = 0.0
+    for hits, others in itertools.product(range(n + 1), range(n)):
+        weight = binom.pmf(hits, n, attack) * binom.pmf(others, n, control)
+        risk = attack_risk(hits, n, control_successes=others, control_attempts=n, baseline=0.1).risk
+        paper = risk_over_control(wilson(hits, n), wilson(others, n))
+        assert 0 <= risk.low <= risk.value <= risk.high <= 1 and risk.value == paper.value
+        possible += weight
+        held += weight * (risk.low - 1e-9 <= true <= risk.high + 1e-9)
+        of_paper += weight * (paper.low - 1e-9 <= true <= paper.high + 1e-9)
+    assert 0.92 <= held / possible <= 0.98
+    assert attack < 0.8 or control < 0.5 or of_paper / possible > 0.985
+
+
+def test_the_interval_of_a_ratio_is_that_of_its_only_uncertain_part() -> None:
+    """With a control of many people the ratio of failures is the attack's failure rate, divided by a number."""
+    found = attack_risk(6, 10, control_successes=2e8, control_attempts=10**9, baseline=0.1).risk
+    rate = wilson(6, 10)
+    assert (found.low, found.high) == pytest.approx(((rate.low - 0.2) / 0.8, (rate.high - 0.2) / 0.8), abs=1e-3)
 
 
 def test_the_ends_of_both_intervals_add_up_at_right_angles() -> None:

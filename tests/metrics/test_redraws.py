@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from personare.core.errors import MetricError
 from personare.core.findings import Finding
 from personare.metrics.privacy.chance import shuffled_levels
 from personare.metrics.privacy.cllr import cllr, cllr_values, min_cllr, min_cllr_of_levels
+from personare.metrics.privacy.detection import dcf_of_levels
+from personare.metrics.privacy.dsys import dsys_of_levels
 from personare.metrics.privacy.eer import (
     CARD,
     eer_of_levels,
@@ -22,7 +26,8 @@ from personare.metrics.privacy.eer import (
     rocch_eer,
     rocch_eer_estimate,
 )
-from personare.metrics.privacy.redraws import left_out, level_values
+from personare.metrics.privacy.pav import pav_counts
+from personare.metrics.privacy.redraws import left_out, level_values, row_values
 from personare.metrics.privacy.zebra import d_ece, d_ece_of_levels, log10_l, log10_l_of_levels
 
 SPEAKERS = 7
@@ -51,6 +56,31 @@ def test_leaving_out_a_speaker_is_the_same_as_deleting_trials(enrolled_too: bool
             keep_n &= other != row - 1
         expected = [metric(t[keep_t], n[keep_n]) for metric in metrics]
         assert found[row].tolist() == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 12))
+def test_every_row_of_a_table_has_the_value_it_has_alone(seed: int, rows: int, levels: int) -> None:
+    """Small counts on purpose: equal shares, empty levels and rows that are one block occur all the time."""
+    rng = np.random.default_rng(seed)
+    t, n = rng.integers(0, 3, size=(rows, levels)).astype(float), rng.integers(0, 3, size=(rows, levels)).astype(float)
+    t[:, 0] += 1
+    n[:, -1] += 1
+    every = [eer_of_levels, min_cllr_of_levels, d_ece_of_levels, log10_l_of_levels, dsys_of_levels, dcf_of_levels(0.1)]
+    found = row_values(t, n, every, [kaldi_eer_of_levels])
+    for row in range(rows):
+        alone = [statistic(t[row], n[row]) for statistic in (*every, kaldi_eer_of_levels)]
+        assert found[row].tolist() == pytest.approx(alone, abs=1e-12)
+
+
+def test_blocks_of_many_rows_are_those_of_each_row() -> None:
+    """A thousand rows of a hundred levels: lifting rows above each other must not blur the shares."""
+    rng = np.random.default_rng(1)
+    t, n = rng.integers(0, 40, size=(2, 1000, 100))
+    tables = pav_counts(t, n)
+    for row in range(0, 1000, 37):
+        for table, alone in zip(tables, pav_counts(t[row], n[row]), strict=True):
+            assert table[row, : len(alone)].tolist() == alone.tolist() and not table[row, len(alone) :].any()
 
 
 def test_many_speakers_are_left_out_in_groups_and_no_trial_twice() -> None:

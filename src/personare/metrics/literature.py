@@ -14,6 +14,8 @@ REFERENCES: Mapping[str, str] = {
     "extracted from speech. PhD thesis, University of Stellenbosch, 2010.",
     "chinen2020visqol": "Chinen et al.: ViSQOL v3: an open source production ready objective speech and audio "
     "metric. QoMEX, 2020.",
+    "donner2012mover": "Donner, Zou: Closed-form confidence intervals for functions of the normal mean and standard "
+    "deviation. Statistical Methods in Medical Research 21, 2012.",
     "fisher1935": "Fisher: The logic of inductive inference. Journal of the Royal Statistical Society 98, 1935.",
     "giomi2023anonymeter": "Giomi et al.: A unified framework for quantifying privacy risk in synthetic data. "
     "PoPETs, 2023.",

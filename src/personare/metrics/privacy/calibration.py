@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.metrics.privacy.levels import Levels, checked, levels_of
-from personare.metrics.privacy.pav import pav_levels, pav_starts
+from personare.metrics.privacy.pav import pav_levels, pav_starts, row_starts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -50,6 +50,27 @@ def laplace_llrs(targets: Any, nontargets: Any) -> Floats:
     starts = pav_starts(t, n)
     block_llrs = _log_ratio(np.add.reduceat(t, starts), np.add.reduceat(n, starts), levels)
     return np.repeat(block_llrs, np.diff(np.append(starts, len(t))))[1:-1]
+
+
+def laplace_llr_rows(targets: Floats, nontargets: Floats) -> Floats:
+    """Give the same for each row of weights [rows, levels]; levels without weight have an LLR of 0.
+
+    >>> laplace_llr_rows(np.array([[0.0, 2.0, 0.0]]), np.array([[1.0, 0.0, 0.0]])).round(3).tolist()
+    [[0.0, 0.405, 0.0]]
+    >>> laplace_llrs(np.array([0, 2]), np.array([1, 0])).round(3).tolist()
+    [0.0, 0.405]
+    """
+    one = np.ones((len(targets), 1))
+    t, n = (np.concatenate([one, side, one], axis=1) for side in (targets, nontargets))
+    there = (t + n) > 0
+    row, real_t, real_n = np.nonzero(there)[0], targets.sum(axis=1), nontargets.sum(axis=1)
+    starts = row_starts(t[there], n[there], row)
+    sums_t, sums_n = np.add.reduceat(t[there], starts), np.add.reduceat(n[there], starts)
+    with np.errstate(divide="ignore"):
+        blocks = np.log(sums_t * real_n[row[starts]]) - np.log(sums_n * real_t[row[starts]])
+    llrs = np.zeros(t.shape)
+    llrs[there] = np.repeat(blocks, np.diff(np.append(starts, len(row))))
+    return llrs[:, 1:-1]
 
 
 def _log_ratio(t: Any, n: Any, levels: Levels) -> Floats:

@@ -28,13 +28,11 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import LEVEL_OF_PROOF, Estimate, Finding, MetricCard
-from personare.metrics.privacy.levels import checked
-from personare.metrics.privacy.pav import pav_counts
+from personare.metrics.privacy.levels import checked, joined_runs
+from personare.metrics.privacy.redraws import CELLS_AT_ONCE, LevelStatistic, row_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-    from personare.metrics.privacy.redraws import LevelStatistic
 
     Codes = NDArray[np.intp]
     Deal = Callable[[], NDArray[np.bool_]]
@@ -215,12 +213,15 @@ def _dealt(
         raise MetricError(f"the chance level needs at least one deal, not {rounds}")
     starts = np.append(0, np.flatnonzero(scores[1:] != scores[:-1]) + 1)
     sizes = np.diff(np.append(starts, len(scores)))
-    values = np.empty((rounds, len(statistics) + len(raw)))
-    for row in values:
-        hits = np.add.reduceat(deal().astype(np.int64), starts)
-        blocks = pav_counts(hits, sizes - hits)
-        row[:] = [*(s(*blocks) for s in statistics), *(s(hits, sizes - hits) for s in raw)]
-    return [Dealt(column, possible) for column in values.T]
+    values: list[NDArray[np.float64]] = []
+    hits: list[NDArray[Any]] = []
+    for left in range(rounds - 1, -1, -1):
+        labels = deal()
+        hits.append(np.add.reduceat(labels.astype(np.int64), starts) if len(starts) < len(scores) else labels)
+        if not left or len(hits) * len(starts) >= CELLS_AT_ONCE:
+            values.append(row_values(*joined_runs(hits, sizes), statistics, raw))
+            hits = []
+    return [Dealt(column, possible) for column in np.concatenate(values).T]
 
 
 def _identities(e: Codes, t: Codes, group: Codes, rng: np.random.Generator) -> Deal:

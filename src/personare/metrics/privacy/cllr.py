@@ -79,7 +79,7 @@ def min_cllr(targets: ArrayLike, nontargets: ArrayLike) -> float:
     (0.0, 1.0)
     """
     levels = levels_of(targets, nontargets)
-    return min_cllr_of_levels(levels.targets, levels.nontargets)
+    return float(min_cllr_of_levels(levels.targets, levels.nontargets))
 
 
 def calibration_loss(targets: ArrayLike, nontargets: ArrayLike) -> float:
@@ -87,13 +87,13 @@ def calibration_loss(targets: ArrayLike, nontargets: ArrayLike) -> float:
     return cllr(targets, nontargets) - min_cllr(targets, nontargets)
 
 
-def min_cllr_of_levels(targets: Any, nontargets: Any) -> float:
-    """Compute min Cllr from the weight of both classes at each level, lowest scores first."""
+def min_cllr_of_levels(targets: Any, nontargets: Any) -> Any:
+    """Compute min Cllr from the weight of both classes at each level, lowest scores first, [..., levels]."""
     t, n = pav_counts(targets, nontargets)
-    x, y = t / t.sum(), n / n.sum()
+    x, y = t / t.sum(axis=-1, keepdims=True), n / n.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        bits = np.where(x > 0, x * np.log2(1 + y / x), 0.0).sum() + np.where(y > 0, y * np.log2(1 + x / y), 0.0).sum()
-    return float(min(1.0, bits / 2))
+        own, other = np.where(x > 0, x * np.log2(1 + y / x), 0.0), np.where(y > 0, y * np.log2(1 + x / y), 0.0)
+    return np.minimum(1.0, (own.sum(axis=-1) + other.sum(axis=-1)) / 2)
 
 
 def cllr_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:

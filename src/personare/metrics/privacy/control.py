@@ -9,14 +9,16 @@ risk = (attack - control) / (1 - control)                                       
 An attack that does not even beat guessing (``baseline``) proves nothing: it may be a poor attack, not good privacy.
 Whether the data add risk is asked of both counts by Fisher's exact test, and of the attack against guessing by the
 binomial law; the larger of the two probabilities counts.                                             [fisher1935]
-Deviations: the interval combines the distances to the near ends of both Wilson intervals, so it need not be symmetric.
+Deviations: 1 - risk is a ratio of two failure rates, and ``attack_risk`` has the interval that both Wilson intervals
+leave for a ratio [donner2012mover]. The paper's, by which the distances to the ends add up at right angles
+(``risk_over_control``, for comparison with published values), holds the truth too often where people are few.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from personare.core.errors import MetricError
 from personare.core.findings import LEVEL_OF_PROOF, Estimate, Finding, MetricCard
@@ -75,7 +77,7 @@ class AttackRisk:
 
 
 def risk_over_control(attack: Estimate, control: Estimate) -> Estimate:
-    """Compute the risk beyond the control from two success rates; n is the number of attacks on the data.
+    """Compute the risk beyond the control as the paper does, interval and all; n is the number of attacks on the data.
 
     >>> risk = risk_over_control(Estimate(0.5, 0.4, 0.6, 100), Estimate(0.2, 0.2, 0.2, 100))
     >>> round(risk.value, 3), round(risk.low, 3), round(risk.high, 3), risk.n
@@ -107,14 +109,33 @@ def attack_risk(
     """Weigh an attack against its control and against guessing (``baseline``, e.g. 1 / N enrolled speakers).
 
     >>> print(attack_risk(40, 100, control_successes=2, control_attempts=100, baseline=0.01).sentence[-44:])
-    the data add a risk of 38.8% [29.0%, 48.8%].
+    the data add a risk of 38.8% [28.8%, 48.8%].
     """
     if not 0 <= baseline <= 1:
         raise MetricError(f"the success rate of guessing lies between 0 and 1, not at {baseline}")
     attack = wilson(successes, attempts, level=level)
     control = wilson(control_successes, control_attempts, level=level)
     tails = _tails(successes, attempts, control_successes, control_attempts, baseline)
-    return AttackRisk(attack, control, baseline, risk_over_control(attack, control), *tails)
+    risk = risk_over_control(attack, control)
+    low, high = _of_ratio(attack, control)
+    risk = replace(risk, low=min(low, risk.value), high=max(high, risk.value))
+    return AttackRisk(attack, control, baseline, risk, *tails)
+
+
+def _of_ratio(attack: Estimate, control: Estimate) -> tuple[float, float]:
+    """Bound 1 - (1 - attack) / (1 - control) by the ends of both rates, within 0 to 1.
+
+    With failure rates q in [l, u], the ratio q1 / q2 lies between
+    l1 (2 q1 - l1) / (q1 q2 + sqrt((q1 q2)^2 - l1 (2 q1 - l1) u2 (2 q2 - u2))) and
+    (q1 q2 + sqrt((q1 q2)^2 - u1 (2 q1 - u1) l2 (2 q2 - l2))) / (l2 (2 q2 - l2)).        [donner2012mover]
+    """
+    q1, l1, u1 = 1 - attack.value, 1 - attack.high, 1 - attack.low
+    q2, l2, u2 = 1 - control.value, 1 - control.high, 1 - control.low
+    product, first, last = q1 * q2, l1 * (2 * q1 - l1), l2 * (2 * q2 - l2)
+    under = product + math.sqrt(max(0.0, product**2 - first * u2 * (2 * q2 - u2)))
+    over = product + math.sqrt(max(0.0, product**2 - u1 * (2 * q1 - u1) * last))
+    least, most = first / under if under > 0 else 0.0, over / last if last > 0 else math.inf
+    return min(1.0, max(0.0, 1 - most)), min(1.0, max(0.0, 1 - least))
 
 
 def _tails(hits: float, attempts: int, others: float, control_attempts: int, baseline: float) -> tuple[float, float]:

@@ -87,7 +87,7 @@ def min_dcf(
     (0.5, 1.0)
     """
     levels = levels_of(targets, nontargets)
-    return dcf_of_levels(prior, cost_miss, cost_false_alarm)(levels.targets, levels.nontargets)
+    return float(dcf_of_levels(prior, cost_miss, cost_false_alarm)(levels.targets, levels.nontargets))
 
 
 def min_dcf_estimate(
@@ -112,8 +112,8 @@ def dcf_of_levels(prior: float, cost_miss: float = 1.0, cost_false_alarm: float 
         raise MetricError(f"costs are above 0, not {cost_miss} and {cost_false_alarm}")
     weight_miss, weight_alarm = prior * cost_miss, (1 - prior) * cost_false_alarm
 
-    def cost(targets: Any, nontargets: Any) -> float:
+    def cost(targets: Any, nontargets: Any) -> Any:
         miss, false_alarm = hull_of_levels(targets, nontargets)
-        return float(np.min(weight_miss * miss + weight_alarm * false_alarm) / min(weight_miss, weight_alarm))
+        return np.min(weight_miss * miss + weight_alarm * false_alarm, axis=-1) / min(weight_miss, weight_alarm)
 
     return cost

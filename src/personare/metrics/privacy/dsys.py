@@ -65,7 +65,7 @@ def dsys(targets: ArrayLike, nontargets: ArrayLike, *, rng: np.random.Generator,
     """
     levels = levels_of(targets, nontargets)
     (dealt,) = shuffled_levels(targets, nontargets, [_plain(w)], rng=rng)
-    return chance_corrected(dealt.mean, w)(levels.targets, levels.nontargets)
+    return float(chance_corrected(dealt.mean, w)(levels.targets, levels.nontargets))
 
 
 def dsys_estimate(
@@ -85,19 +85,21 @@ def dsys_estimate(
     return level_estimate(chance_corrected(dealt.mean, w), targets, nontargets, bounds=CARD.bounds, **how)
 
 
-def dsys_of_levels(targets: Any, nontargets: Any, w: float = 1.0) -> float:
-    """Compute the plain PAV estimate, chance still in it, from the weight of both classes at each level."""
+def dsys_of_levels(targets: Any, nontargets: Any, w: float = 1.0) -> Any:
+    """Compute the plain PAV estimate, chance still in it, from the weight of both classes at each level, [..., k]."""
     t, n = pav_counts(targets, nontargets)
-    x, y = w * t / t.sum(), n / n.sum()
-    linked = x > y
-    return float(min(1.0, (t[linked] / t.sum() * ((x - y) / (x + y))[linked]).sum()))
+    share, y = t / t.sum(axis=-1, keepdims=True), n / n.sum(axis=-1, keepdims=True)
+    x = w * share
+    linked = np.where(x > y, share * (x - y) / np.where(x > y, x + y, 1.0), 0.0)
+    return np.minimum(1.0, linked.sum(axis=-1))
 
 
 def chance_corrected(chance: float, w: float = 1.0) -> LevelStatistic:
     """Make the level statistic (D - chance) / (1 - chance), not below 0."""
 
-    def corrected(targets: Any, nontargets: Any) -> float:
-        return max(0.0, (dsys_of_levels(targets, nontargets, w) - chance) / (1 - chance)) if chance < 1 else 1.0
+    def corrected(targets: Any, nontargets: Any) -> Any:
+        plain = dsys_of_levels(targets, nontargets, w)
+        return np.maximum(0.0, (plain - chance) / (1 - chance)) if chance < 1 else np.ones_like(plain)
 
     return corrected
 

@@ -61,16 +61,18 @@ def rocch_eer(targets: ArrayLike, nontargets: ArrayLike) -> float:
     (0.0, 0.5, 0.5)
     """
     levels = levels_of(targets, nontargets)
-    return eer_of_levels(levels.targets, levels.nontargets)
+    return float(eer_of_levels(levels.targets, levels.nontargets))
 
 
-def eer_of_levels(targets: Any, nontargets: Any) -> float:
-    """Compute the ROCCH-EER from the weight of both classes at each level, lowest scores first."""
+def eer_of_levels(targets: Any, nontargets: Any) -> Any:
+    """Compute the ROCCH-EER from the weight of both classes at each level, lowest scores first, [..., levels]."""
     miss, false_alarm = hull_of_levels(targets, nontargets)
     excess = miss - false_alarm
-    after = int(np.searchsorted(excess, 0.0))
-    part = -excess[after - 1] / (excess[after] - excess[after - 1])
-    return float(min(0.5, miss[after - 1] + part * (miss[after] - miss[after - 1])))
+    after = (excess >= 0).argmax(axis=-1)[..., None]
+    (low, high), (start, end) = (
+        [np.take_along_axis(side, place, axis=-1)[..., 0] for place in (after - 1, after)] for side in (excess, miss)
+    )
+    return np.minimum(0.5, start + -low / (high - low) * (end - start))
 
 
 def rocch_eer_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
@@ -127,10 +129,33 @@ def kaldi_eer_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[
     return from_left_out(values, speakers=out.speakers, level=how.get("level", LEVEL), bounds=[KALDI_CARD.bounds])[0]
 
 
-def kaldi_eer_of_levels(targets: Any, nontargets: Any) -> float:
-    """Compute Kaldi's EER from the number of trials of both classes at each level (not PAV blocks), lowest first."""
+def kaldi_eer_of_levels(targets: Any, nontargets: Any) -> Any:
+    """Compute Kaldi's EER from the number of trials of both classes at each level (not PAV blocks), [..., levels]."""
+    if targets.ndim == 2:
+        return _walk_rows(targets.cumsum(axis=1), nontargets.cumsum(axis=1))
     place = np.arange(len(targets))
     return _walk(place, np.cumsum(targets), place, np.cumsum(nontargets))
+
+
+def _walk_rows(t_counted: Any, n_counted: Any) -> Floats:
+    """Apply Kaldi's rule to each row of running sums [rows, levels], all of them at once; see ``_walk``."""
+    rows, levels = t_counted.shape
+    t_total, n_total = t_counted[:, -1], n_counted[:, -1]
+    lift = (max(t_total.max(), n_total.max()) + 1) * np.arange(rows)  # sets each row above the one before
+
+    def level_of(counted: Any, place: Any) -> Any:
+        flat = (counted + lift[:, None]).ravel()
+        return np.searchsorted(flat, place + lift, side="right") - levels * np.arange(rows)
+
+    low, high = np.zeros(rows), t_total - 1.0
+    while (low < high).any():
+        middle = (low + high) // 2
+        mirror = np.maximum(0, n_total - 1 - np.floor(n_total * middle / t_total))
+        beaten = level_of(n_counted, mirror) < level_of(t_counted, middle)
+        walking = low < high
+        low, high = np.where(walking & ~beaten, middle + 1, low), np.where(walking & beaten, middle, high)
+    eers: Floats = low / t_total
+    return eers
 
 
 def _walk(t: Any, t_counted: Any, n: Any, n_counted: Any) -> float:

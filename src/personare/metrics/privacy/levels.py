@@ -7,6 +7,7 @@ the hull of the ROC, whatever weight each trial has; at most 2 min(targets, nont
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,3 +122,24 @@ def _interleaved(gaps: Any, runs: Any) -> Any:
     woven = np.empty(len(gaps) + len(runs), dtype=np.result_type(gaps, runs))
     woven[0::2], woven[1::2] = gaps, runs
     return woven
+
+
+def joined_runs(hits: Sequence[NDArray[Any]], sizes: Counts) -> tuple[Floats, Floats]:
+    """Join the levels between two that hold targets, for each deal of targets: [deals, runs].
+
+    Every second run is such a level, and the others, which may be empty, lie between; all are counts.
+    """
+    row, place = np.nonzero(np.stack(hits))
+    number = np.bincount(row, minlength=len(hits))
+    at = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+    most, counted = int(number.max()), np.append(0, np.cumsum(sizes))
+    level = np.full((len(hits), most), len(sizes))  # beyond the last one
+    level[row, at] = place
+    before, after = counted[level], counted[np.minimum(level + 1, len(sizes))]
+    targets = np.zeros((len(hits), 2 * most + 1))
+    nontargets = np.zeros_like(targets)
+    targets[row, 2 * at + 1] = np.stack(hits)[row, place]
+    nontargets[:, 1::2] = after - before - targets[:, 1::2]
+    nontargets[:, 0:-1:2] = before - np.concatenate([np.zeros((len(hits), 1)), after[:, :-1]], axis=1)
+    nontargets[:, -1] = counted[-1] - after[:, -1]
+    return targets, nontargets

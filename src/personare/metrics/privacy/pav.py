@@ -38,18 +38,68 @@ def pav_starts(targets: Weights, nontargets: Weights) -> NDArray[np.intp]:
 
 
 def pav_counts(targets: Weights, nontargets: Weights) -> tuple[Any, Any]:
-    """Count target and nontarget weight in each PAV block, lowest scores first; levels without weight are skipped."""
+    """Count target and nontarget weight in each PAV block, lowest scores first; levels without weight are skipped.
+
+    Of a table [rows, levels] every row is pooled by itself; rows with fewer blocks end in blocks without weight.
+
+    >>> [side.tolist() for side in pav_counts(np.array([[0, 1, 0, 1], [1, 0, 0, 0]]), np.array([[2, 0, 1, 0]] * 2))]
+    [[[0, 1, 1], [1, 0, 0]], [[2, 1, 0], [3, 0, 0]]]
+    """
+    if targets.ndim == 2:
+        t, n, _ = pav_rows(targets, nontargets, nontargets)
+        return t, n
     there = (targets + nontargets) > 0
     t, n = targets[there], nontargets[there]
     starts = pav_starts(t, n)
     return np.add.reduceat(t, starts), np.add.reduceat(n, starts)
 
 
+def pav_rows(targets: Weights, nontargets: Weights, carried: Weights) -> tuple[Any, Any, Any]:
+    """Sum target, nontarget and carried weight over the PAV blocks of each row, [rows, levels] -> [rows, blocks]."""
+    there = (targets + nontargets) > 0
+    row = np.nonzero(there)[0]
+    flat = [side[there] for side in (targets, nontargets, carried)]
+    starts = row_starts(flat[0], flat[1], row)
+    row = row[starts]
+    sizes = np.bincount(row, minlength=len(targets))
+    place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    tables = [np.zeros((len(targets), sizes.max(initial=1)), dtype=side.dtype) for side in flat]
+    for table, side in zip(tables, flat, strict=True):
+        table[row, place] = np.add.reduceat(side, starts)
+    return tables[0], tables[1], tables[2]
+
+
+def row_starts(t: Weights, n: Weights, row: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Tell where PAV blocks begin in levels of several rows, one row behind the other; ``row`` numbers them, [k] each.
+
+    All rows are fitted at once: each is lifted above the row before, so that no block spans two.
+    """
+    from scipy.optimize import isotonic_regression
+
+    starts = np.arange(len(row))
+    if _falls(t, n, row).any():
+        weight = (t + n).astype(np.float64)
+        starts = isotonic_regression(t / weight + 2.0 * row, weights=weight).blocks[:-1]
+    while True:  # equal shares that rounding kept apart
+        falls = _falls(np.add.reduceat(t, starts), np.add.reduceat(n, starts), row[starts])
+        if not falls.any():
+            return starts
+        starts = starts[np.append(True, ~falls)]
+
+
+def _falls(t: Weights, n: Weights, row: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Say of each level but the last whether the share of targets does not rise from it to the next of its row."""
+    falls: NDArray[np.bool_] = (row[1:] == row[:-1]) & (t[:-1] * n[1:] >= t[1:] * n[:-1])
+    return falls
+
+
 def hull_of_levels(targets: Weights, nontargets: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Give P_miss (rising) and P_fa (falling) at each corner of the hull, as the threshold rises past the blocks."""
     t, n = pav_counts(targets, nontargets)
-    n_left = np.append(n[::-1].cumsum()[::-1], 0)
-    return np.append(0.0, np.cumsum(t) / t.sum()), n_left / n_left[0]
+    none = np.zeros((*t.shape[:-1], 1))
+    n_left = np.concatenate([n[..., ::-1].cumsum(axis=-1)[..., ::-1], none], axis=-1)
+    miss = np.concatenate([none, t.cumsum(axis=-1) / t.sum(axis=-1, keepdims=True)], axis=-1)
+    return miss, n_left / n_left[..., :1]
 
 
 def pav_levels(levels: Levels) -> Levels:

@@ -182,20 +182,22 @@ def _ranks_of_others(
     if not _is_small(speakers):
         above = nontargets_above(test, np.roll(speakers, -1), reference, speakers)
         return 1.0 + above[:, None].astype(np.float64)
-    scores = np.round(cosine(test, reference), DECIMALS)
-    ordered = np.sort(scores, axis=1)
-    reached = np.stack([np.searchsorted(row, own) for row, own in zip(ordered, scores, strict=True)])
-    ranks: NDArray[np.float64] = len(speakers) - reached.astype(np.float64)
+    n = len(speakers)
+    scores = np.rint(cosine(test, reference) * 10.0**DECIMALS).astype(np.int64)
+    scores += 4 * 10**DECIMALS * np.arange(n)[:, None]  # each row above the one before: all are looked up at once
+    below = np.searchsorted(np.sort(scores, axis=1).ravel(), scores) - n * np.arange(n)[:, None]
+    ranks: NDArray[np.float64] = n - below.astype(np.float64)
     return ranks
 
 
 def _dealt(guessed: NDArray[np.float64], rng: np.random.Generator) -> tuple[Dealt, Dealt]:
     """Deal names, and take both percentiles of every deal."""
     n, columns = guessed.shape
-    deals = np.empty((2, DEALS))
-    for deal in range(DEALS):
-        ranks = guessed[np.arange(n), rng.permutation(n)] if columns > 1 else guessed[rng.integers(0, n, n), 0]
-        deals[:, deal] = np.quantile(ranks, (0.5, K_ANONYMITY))
+    if columns > 1:
+        ranks = guessed[np.arange(n), np.stack([rng.permutation(n) for _ in range(DEALS)])]
+    else:
+        ranks = guessed[np.stack([rng.integers(0, n, n) for _ in range(DEALS)]), 0]
+    deals = np.quantile(ranks, (0.5, K_ANONYMITY), axis=1)
     if columns == 1:  # the level itself rests on one deal: it is as uncertain as the result it is compared with
         middle = deals.mean(axis=1, keepdims=True)
         deals = middle + math.sqrt(2) * (deals - middle)

@@ -30,8 +30,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 TRIAL_GROUPS = 100
-LevelStatistic = Callable[[Any, Any], float]
-"""A number computed from the target and nontarget weight of each level, lowest first, which PAV does not change."""
+CELLS_AT_ONCE = 1_000_000
+LevelStatistic = Callable[[Any, Any], Any]
+"""A number computed from the target and nontarget weight of each level, lowest first, which PAV does not change.
+
+Of a table [rows, levels] it gives one number for each row.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +126,30 @@ def level_values(
     shape = (len(levels.upper), out.groups)
     lost_t = out.lost(levels.find(t), shape, nontargets=False).tocsc()
     lost_n = out.lost(levels.find(n), shape, nontargets=True).tocsc()
-    values = np.full((1 + out.groups, len(statistics) + len(raw)), math.nan)
-    for row in range(1 + out.groups if out.groups > 1 else 1):
-        kept_t, kept_n = levels.targets.astype(np.float64), levels.nontargets.astype(np.float64)
-        if row:
-            for kept, lost in ((kept_t, lost_t), (kept_n, lost_n)):
-                cells = slice(lost.indptr[row - 1], lost.indptr[row])
-                kept[lost.indices[cells]] -= lost.data[cells]
-        if kept_t.any() and kept_n.any():
-            blocks = pav_counts(kept_t, kept_n)  # once for all of them: PAV of PAV blocks changes nothing
-            values[row] = [*(s(*blocks) for s in statistics), *(s(kept_t, kept_n) for s in raw)]
-    return values[:1] if out.groups == 1 else values
+    all_t, all_n = levels.targets.astype(np.float64), levels.nontargets.astype(np.float64)
+    values = [row_values(all_t[None], all_n[None], statistics, raw)]
+    step = max(1, CELLS_AT_ONCE // len(all_t))
+    for start in range(0, out.groups if out.groups > 1 else 0, step):
+        some = slice(start, start + step)
+        kept_t, kept_n = all_t - lost_t[:, some].toarray().T, all_n - lost_n[:, some].toarray().T
+        values.append(row_values(kept_t, kept_n, statistics, raw))
+    return np.concatenate(values)
+
+
+def row_values(
+    targets: Floats, nontargets: Floats, statistics: Sequence[LevelStatistic], raw: Sequence[LevelStatistic]
+) -> Floats:
+    """Compute statistics of each row of weights per level [rows, levels]: of PAV blocks, then ``raw`` of the levels.
+
+    A single row is computed as one list: the same number, to the last bit, as without a table.
+    """
+    there = targets.any(axis=1) & nontargets.any(axis=1)
+    values = np.full((len(targets), len(statistics) + len(raw)), math.nan)
+    if there.any():
+        t, n = (side[0] if len(side) == 1 else side[there] for side in (targets, nontargets))
+        blocks = pav_counts(t, n)  # once for all of them: PAV of PAV blocks changes nothing
+        values[there] = np.stack([*(s(*blocks) for s in statistics), *(s(t, n) for s in raw)], axis=-1)
+    return values
 
 
 def _counted(place: NDArray[np.intp], group: NDArray[np.intp], shape: tuple[int, int]) -> Any:

@@ -31,8 +31,9 @@ from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
 from personare.core.vectors import unit_rows
 from personare.metrics.intervals import LEVEL, from_left_out, leave_out_groups
-from personare.metrics.privacy.calibration import laplace_llrs
+from personare.metrics.privacy.calibration import laplace_llr_rows, laplace_llrs
 from personare.metrics.privacy.levels import levels_of, pool_ties
+from personare.metrics.privacy.redraws import CELLS_AT_ONCE
 from personare.metrics.privacy.vectors import checked_vectors
 
 if TYPE_CHECKING:
@@ -105,19 +106,12 @@ class UtterancePairs:
     every: Floats | None
     mirrored: bool
 
-    def matrix(self, kept: NDArray[np.bool_] | None = None) -> Floats:
-        """Calibrate the pairs of the kept speakers by themselves, and average per pair of speakers [n, n]."""
-        n = len(self.speakers)
-        row, column, level, own, rest = self.row, self.column, self.level, self.own, self.rest
-        if kept is not None:
-            there = kept[row] & kept[column]
-            row, column, level = row[there], column[there], level[there]
-            same = row == column
-            own, rest = (np.bincount(level[which], minlength=len(own)).astype(np.float64) for which in (same, ~same))
-        used = own + rest > 0
-        llrs = np.zeros(len(own))
-        if own.any() and rest.any():
-            llrs[used] = laplace_llrs(own[used], rest[used])
+    def matrix(self) -> Floats:
+        """Calibrate the pairs, and average them per pair of speakers [n, n]."""
+        n, row, column, level = len(self.speakers), self.row, self.column, self.level
+        llrs = np.zeros(len(self.own))
+        if self.own.any() and self.rest.any():
+            llrs = laplace_llrs(self.own, self.rest)
         pair = row * n + column
         sums, counts = np.bincount(pair, llrs[level], minlength=n * n), np.bincount(pair, minlength=n * n)
         divisor = counts if self.every is None else self.every.ravel()
@@ -127,6 +121,35 @@ class UtterancePairs:
         with np.errstate(over="ignore"):
             similar: Floats = 1 / (1 + np.exp(-means))
         return similar
+
+    def dominance_without(self, groups: NDArray[np.intp]) -> Floats:
+        """Compute D_diag without each group of speakers, everything calibrated anew [groups]; NaN: nothing to compare.
+
+        ``groups`` numbers the group of each speaker [n]. A pair belongs to two people, and is lost without either.
+        """
+        from scipy.sparse import coo_array
+
+        n, number = len(self.speakers), int(groups.max()) + 1
+        known, cell = np.unique(self.row * n + self.column, return_inverse=True)
+        first, second = groups[known // n], groups[known % n]
+        own, used = known // n == known % n, np.bincount(cell)
+        divisor = used if self.every is None else self.every.ravel()[known]
+        pairs = coo_array((np.ones(len(cell)), (cell, self.level)), shape=(len(known), len(self.own))).tocsr()
+        found = np.full(number, math.nan)
+        step = max(1, CELLS_AT_ONCE // max(pairs.shape))
+        for start in range(0, number, step):
+            left = np.arange(start, min(start + step, number))
+            gone = (first == left[:, None]) | (second == left[:, None])
+            lost = [(gone & which).astype(np.float64) @ pairs for which in (own, ~own)]
+            llrs = laplace_llr_rows(self.own - lost[0], self.rest - lost[1])
+            with np.errstate(over="ignore", invalid="ignore"):
+                similar = 1 / (1 + np.exp(-(pairs @ llrs.T).T / divisor))
+                means = [
+                    np.where(~gone & which, similar, 0.0).sum(axis=1) / (~gone & which).sum(axis=1)
+                    for which in (own, ~own)
+                ]
+            found[left] = np.abs(means[0] - means[1])
+        return found
 
 
 def utterance_pairs(
@@ -236,11 +259,11 @@ def similarity_estimates(matrices: VoiceSimilarity, *, level: float = LEVEL) -> 
     _positive(diagonal_dominance(matrices.oo), "M_oo")
     speakers = len(matrices.oo.speakers)
     groups = leave_out_groups(speakers)
-    dominance = [[diagonal_dominance(side) for side in (matrices.oo, matrices.oa, matrices.aa)]]
-    for group in range(int(groups.max()) + 1):
-        kept = groups != group
-        dominance.append([_dominance(side.matrix(kept)[np.ix_(kept, kept)]) for side in matrices.pairs])
-    oo, oa, aa = np.array(dominance).T
+    whole = [diagonal_dominance(side) for side in (matrices.oo, matrices.oa, matrices.aa)]
+    oo, oa, aa = (
+        np.append(all_of_them, side.dominance_without(groups))
+        for all_of_them, side in zip(whole, matrices.pairs, strict=True)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.stack([1 - oa / oo, 10 * np.log10(aa / oo)], axis=1)
     pair = from_left_out(values, speakers=speakers, level=level, bounds=[CARD.bounds, GAIN_CARD.bounds])

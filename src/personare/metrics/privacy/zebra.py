@@ -24,7 +24,7 @@ from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
 from personare.metrics.privacy.cllr import softplus_bits
 from personare.metrics.privacy.levels import checked, levels_of
-from personare.metrics.privacy.pav import pav_counts, pav_starts
+from personare.metrics.privacy.pav import pav_counts, pav_rows
 from personare.metrics.privacy.redraws import BySpeaker, left_out, level_estimate
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def d_ece(targets: ArrayLike, nontargets: ArrayLike) -> float:
     (0.0, 0.7213)
     """
     levels = levels_of(targets, nontargets)
-    return d_ece_of_levels(levels.targets, levels.nontargets)
+    return float(d_ece_of_levels(levels.targets, levels.nontargets))
 
 
 def d_ece_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
@@ -83,12 +83,12 @@ def d_ece_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySp
     return level_estimate(d_ece_of_levels, targets, nontargets, bounds=CARD.bounds, **how)
 
 
-def d_ece_of_levels(targets: Any, nontargets: Any) -> float:
-    """Compute D_ECE from the weight of both classes at each level, lowest scores first."""
+def d_ece_of_levels(targets: Any, nontargets: Any) -> Any:
+    """Compute D_ECE from the weight of both classes at each level, lowest scores first, [..., levels]."""
     t, n = pav_counts(targets, nontargets)
-    x, y = t / t.sum(), n / n.sum()
-    gain = (x[x > 0] * z_of(x[x > 0], y[x > 0])).sum() + (y[y > 0] * z_of(y[y > 0], x[y > 0])).sum()
-    return float(np.clip(gain / math.log(2), 0.0, D_ECE_MAX))
+    x, y = t / t.sum(axis=-1, keepdims=True), n / n.sum(axis=-1, keepdims=True)
+    both = ((top * z_of(np.where(top > 0, top, 1.0), bottom)).sum(axis=-1) for top, bottom in ((x, y), (y, x)))
+    return np.clip(sum(both) / math.log(2), 0.0, D_ECE_MAX)
 
 
 def z_of(top: Floats, bottom: Floats) -> Floats:
@@ -111,7 +111,7 @@ def log10_l(targets: ArrayLike, nontargets: ArrayLike) -> float:
     (0.0, 0.4771)
     """
     levels = levels_of(targets, nontargets)
-    return log10_l_of_levels(levels.targets, levels.nontargets)
+    return float(log10_l_of_levels(levels.targets, levels.nontargets))
 
 
 def log10_l_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[BySpeaker]) -> Estimate:
@@ -120,18 +120,20 @@ def log10_l_estimate(targets: ArrayLike, nontargets: ArrayLike, **how: Unpack[By
     return Estimate(log10_l(targets, nontargets), math.nan, math.nan, out.speakers)
 
 
-def log10_l_of_levels(targets: Any, nontargets: Any) -> float:
-    """Compute log10(l) from the weight of both classes at each level, lowest scores first."""
-    there = (targets + nontargets) > 0
-    t, n = targets[there], nontargets[there]
-    if len(pav_starts(t, n)) == 1:
-        return 0.0
-    starts = pav_starts(np.concatenate([[1], t, [1]]), np.concatenate([[1], n, [1]]))
-    real = [np.add.reduceat(np.concatenate([[0], c, [0]]), starts) for c in (t, n)]
-    added = np.add.reduceat(np.eye(1, len(t) + 2)[0] + np.eye(1, len(t) + 2, len(t) + 1)[0], starts)
-    kept = (real[0] + real[1]) > 0
-    odds = (real[0] + added)[kept] * n.sum(), (real[1] + added)[kept] * t.sum()
-    return float(np.log10(np.maximum(odds[0] / odds[1], odds[1] / odds[0])).max())
+def log10_l_of_levels(targets: Any, nontargets: Any) -> Any:
+    """Compute log10(l) from the weight of both classes at each level, lowest scores first, [..., levels]."""
+    blocks = [
+        np.atleast_2d(side) for side in pav_counts(targets, nontargets)
+    ]  # Laplace's trials only join them further
+    one = np.ones((len(blocks[0]), 1))
+    t, n = (np.concatenate([one, side, one], axis=1) for side in blocks)
+    real = np.concatenate([0 * one, blocks[0] + blocks[1], 0 * one], axis=1)
+    pooled_t, pooled_n, kept = pav_rows(t, n, real)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (pooled_t * blocks[1].sum(axis=1, keepdims=True)) / (pooled_n * blocks[0].sum(axis=1, keepdims=True))
+        strength = np.where(kept > 0, np.log10(np.maximum(ratio, 1 / ratio)), 0.0).max(axis=1)
+    found = np.where((blocks[0] + blocks[1] > 0).sum(axis=1) > 1, strength, 0.0)
+    return found if targets.ndim == 2 else found[0]
 
 
 def log10_l_maximum(targets: int, nontargets: int) -> float:
