@@ -107,6 +107,7 @@ def test_without_models_the_fast_one_is_used_and_one_line_says_how_to_get_better
     strong = personare("anonymize", "one.wav", "strong.flac", "--strength", "strong")
     assert strong.code == 2 and "personare models fetch" in strong.stderr and not (folder / "strong.flac").exists()
     listed = personare("methods")
+    assert "``" not in listed.stdout, "marks of code are no words"
     assert listed.stdout.count("not fetched") == 2 and "usc" in listed.stdout
 
 

@@ -28,6 +28,12 @@ def test_done_failed_and_mistaken(small_corpus: Path, tmp_path: Path, personare:
     assert personare("--help").code == 0
 
 
+def test_nothing_asked_is_answered_with_the_help_alone(personare: Command) -> None:
+    for words in ((), ("corpus",)):
+        asked = personare(*words)
+        assert asked.code == 2 and "Usage: " in asked.stdout and not asked.stderr
+
+
 @pytest.mark.parametrize(("most", "code"), [(1.0, 0), (0.0, 1)])
 def test_a_bound_that_is_not_kept(most: float, code: int, tmp_path: Path, personare: Command) -> None:
     bounds = [{"metric": "linkability", "at_most": most}]

@@ -113,3 +113,21 @@ def test_words_are_broken_before_numbers_are(capsys: pytest.CaptureFixture[str])
     text = printed(HEAD, [[*row[:-1], "a very long verdict in many words"] for row in ROWS], capsys)
     assert max(map(len, text.splitlines())) <= 100
     assert "100.0 % [83.9, 100.0]" in text and "lazy-informed" in text
+
+
+def test_a_failure_names_its_file_once(capsys: pytest.CaptureFixture[str]) -> None:
+    show.failures([("a.wav", "a.wav: not audio"), ("u1", "/b.wav: not audio")])
+    assert capsys.readouterr().err.splitlines() == ["failed: a.wav: not audio", "failed: u1: /b.wav: not audio"]
+
+
+def test_what_is_said_beside_the_result_fits_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "note: " + " ".join(["unbreakable"] * 20)
+    show.aside(words)
+    assert capsys.readouterr().err == f"{words}\n", "a line for programs"
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    show.aside(words)
+    lines = capsys.readouterr().err.splitlines()
+    assert max(map(len, lines)) <= 80 and " ".join(lines) == words and len(lines) > 1

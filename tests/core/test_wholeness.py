@@ -83,6 +83,23 @@ def test_an_mp3_without_a_header_is_followed_frame_by_frame(tmp_path: Path) -> N
         refuse_cut(io.BytesIO(bare[:-20]), "bare")
 
 
+@pytest.mark.parametrize("libav", [True, False], ids=["with libav", "without"])
+def test_what_only_has_the_name_of_an_mp3_is_refused_without_a_word_of_the_decoder(
+    tmp_path: Path, libav: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if not libav:
+        without_media(monkeypatch)
+    path = tmp_path / "words.mp3"
+    for content in (b"not audio at all" * 50, b"", b"ID3\x04\x00\x00\x00\x00\x00\x0a" + b"no sound behind a tag" * 9):
+        path.write_bytes(content)
+        with pytest.raises(AudioError, match=r"words\.mp3: not audio that libsndfile"):
+            probe(path)
+    assert capfd.readouterr().err == ""
+    for kind in ("mp3", "wav", "flac", "ogg"):  # what is sound by its content is read, whatever it is called
+        path.write_bytes(whole_file(tmp_path, kind).read_bytes())
+        assert probe(path).rate_hz == 24_000
+
+
 def test_any_byte_that_changes_in_a_flac_is_noticed(tmp_path: Path) -> None:
     write(tmp_path / "a.flac", [hum(1, duration_s=0.3), hum(2, duration_s=0.3)])
     content = (tmp_path / "a.flac").read_bytes()

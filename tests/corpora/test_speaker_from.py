@@ -105,6 +105,26 @@ def test_each_channel_can_be_a_person(tmp_path: Path, sound: Sound) -> None:
         read_corpus(tmp_path, speaker_from="channel")
 
 
+def test_a_call_that_cannot_be_read_is_still_that_of_the_people_it_names(tmp_path: Path, sound: Sound) -> None:
+    sound("anna_bela_1.wav", channels=2)
+    (tmp_path / "bela_anna_2.wav").write_bytes(b"words")
+    reading = read_corpus(tmp_path, speaker_from="{speaker1}_{speaker2}_{rest}", person_channels=True)
+    assert reading.corpus.frame.select("utterance", "speaker", "person_channel").rows() == [
+        ("anna_bela_1/1", "anna", 1),
+        ("anna_bela_1/2", "bela", 2),
+        ("bela_anna_2/1", "bela", 1),
+        ("bela_anna_2/2", "anna", 2),
+    ], "nobody is made of two people's names"
+
+
+def test_a_pattern_can_say_which_part_it_is(tmp_path: Path, sound: Sound) -> None:
+    for name in ("train/anna/u1.wav", "train/bela/u1.wav", "eval/cora/u1.wav"):
+        sound(name)
+    frame = read_corpus(tmp_path, speaker_from="{part}/{speaker}/{rest}").corpus.frame
+    assert sorted(frame.select("speaker", "part").rows()) == [("anna", "train"), ("bela", "train"), ("cora", "eval")]
+    assert "part" not in read_corpus(tmp_path, speaker_from="{set}/{speaker}/{rest}").corpus.frame.columns
+
+
 def test_folders_that_cannot_be_read_by_a_rule(tmp_path: Path, sound: Sound) -> None:
     (tmp_path / "empty").mkdir()
     one = sound("flat/anna.wav")

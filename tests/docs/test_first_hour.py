@@ -10,6 +10,7 @@ import io
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,10 @@ def type_in(line: str, folder: Path, personare: Command) -> Ended:
     typed, _, file = typed.partition(" > ")
     program, *words = shlex.split(typed)
     assert program == "personare", line
+    path = list(sys.path)
     done = personare(*words)
+    sys.path[:] = path  # the next line is typed in a shell that knows nothing of this one
+    sys.modules.pop("my_method", None)
     assert done.code in ((0, 1) if fails else (0,)), (line, done.stderr)
     if file:
         (folder / file.strip()).write_text(done.stdout, encoding="utf-8")

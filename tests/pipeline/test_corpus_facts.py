@@ -40,6 +40,16 @@ def test_hours_follow_segments_and_headers() -> None:
     assert facts.channels == {1: 1, 2: 1}
 
 
+def test_the_channels_of_a_call_run_at_the_same_time() -> None:
+    call: dict[str, list[object]] = {"utterance": ["a", "b", "c"], "speaker": ["x", "y", "z"]}
+    call |= {"audio": ["ab.wav", "ab.wav", "c.wav"], "person_channel": [1, 2, 1]}
+    assert facts_of(corpus_of(**call), {"ab.wav": header(10.0, channels=2), "c.wav": header(5.0)}).hours == (
+        pytest.approx(15 / 3600)
+    )
+    cut = corpus_of(**call, start_s=[0.0, 0.0, 0.0], end_s=[4.0, 3.0, 5.0])
+    assert facts_of(cut, {"ab.wav": header(10.0, channels=2)}).hours == pytest.approx((4 + 3 + 5) / 3600)
+
+
 def test_hours_without_headers_come_from_the_table_or_are_unknown() -> None:
     columns: dict[str, list[object]] = {"utterance": ["a", "b"], "speaker": ["x", "y"], "audio": ["a.wav", "b.wav"]}
     assert facts_of(corpus_of(**columns)).hours is None

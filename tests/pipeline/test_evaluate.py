@@ -208,7 +208,7 @@ def test_a_speaker_alone_with_a_gender_has_no_error_rate(place: Path) -> None:
     men = [NAMES[1], NAMES[3]]
     alone = saved(frame_of(place).filter(~pl.col("speaker").is_in(men[1:])), place / "alone")
     found = run(place, alone, place / "kept", place / "alone-run")
-    assert "1 speakers are alone with their gender and left out of error rates" in told(found)
+    assert "1 speaker is alone with their gender and left out of error rates" in told(found)
     assert {f.metric.name: f.estimate.n for f in found.findings if "gender" not in f.conditions} == {
         "eer": 3,
         "linkability": 4,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from personare.core.catalog import Catalog
 from personare.core.errors import ConfigError, UnknownNameError
 from personare.corpora import read_corpus
 from personare.engine import ProcessPool, Serial
+from personare.pipeline.given_choice import GivenSpeechChoice
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.system import System
 
@@ -198,6 +200,12 @@ def test_every_command_takes_a_module_of_the_folder_it_is_started_in(here: Path,
     done = personare(here, *words)
     assert done.returncode == 0, done.stderr
     assert b"16" in done.stdout
+    unnamed = personare(here, "evaluate", "original", "out")  # the folder's word is not enough to run a file
+    assert unnamed.returncode == 2
+    assert f"name it yourself, with --method {METHOD}".encode() in unnamed.stderr
+    named = GivenSpeechChoice(here / "original", here / "out", method=METHOD)
+    assert named.settings["factor"] == 0.4, "as the folder was made"
+    assert "factor" not in replace(named, method="mcadams").settings
     shown = personare(here, "methods", METHOD)
     assert shown.returncode == 0
     assert b"Turns the sound down by a drawn factor." in shown.stdout

@@ -237,7 +237,7 @@ class AnonymizedCorpus:
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Lay out one row for a table."""
-        factor = f"{self.wall_s / self.speech_s:.4f}" if self.speech_s else "-"
+        factor = f"{self.wall_s / self.speech_s:.3g}" if self.speech_s else "-"
         cells = [str(self.done), str(self.kept), str(self.failed), f"{self.speech_s / 3600:.3f}", factor]
         return ["done", "kept from before", "failed", "hours", "real-time factor"], [cells]
 

@@ -12,6 +12,7 @@ from typing import NoReturn
 import typer
 
 from personare import __version__
+from personare.cli import show
 from personare.core import command
 from personare.core.errors import PersonareError, StudyError
 from personare.core.signals import ended_by_signals
@@ -137,7 +138,10 @@ def main() -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # not a wrong word on the command line, but our bug
             raise
-        _fail(f"{error.format_message()} (see: personare --help)")
+        wrong = error.format_message()
+        if not wrong:  # nothing was asked: the help that was printed is the answer
+            sys.exit(2)
+        _fail(f"{wrong} (see: personare --help)")
     if code == 130:
         sys.stderr.write("personare: interrupted; run the same command again to go on\n")
         code = 128 + ended_by[0] if ended_by else code
@@ -148,5 +152,5 @@ def _fail(*messages: str) -> NoReturn:
     for message in messages:
         line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
         line = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} ..."
-        sys.stderr.write(f"personare: {line}\n")  # a file name must not be able to steer the terminal
+        show.aside(f"personare: {line}")  # a file name must not be able to steer the terminal
     sys.exit(2)

@@ -135,10 +135,10 @@ def _system(method: str | None, strength: str | None, settings: list[str] | None
         allow_modules_in(Path.cwd())
     chosen = resolve_method(method, strength, parse_settings(settings))
     if chosen.note:
-        typer.echo(chosen.note, err=True)
+        show.aside(chosen.note)
     system = System(chosen.method, chosen.parameters, level)
     if not rehearse(system):
-        typer.echo(f"note: {system.name} draws nothing by chance: everybody gets the same change", err=True)
+        show.aside(f"note: {system.name} draws nothing by chance: everybody gets the same change")
     return system
 
 
@@ -198,11 +198,11 @@ def _tell_one(done: AnonymizedFile, target: Path, system: System, *, kept: bool,
     place = "standard output" if piped else str(target)
     typer.echo(f"{place}: {done.speech_s:.1f} s by {system.name}, {voices}", err=piped)
     if done.picture:
-        typer.echo("note: the picture is copied as it is: faces, name plates and lips stay", err=True)
+        show.aside("note: the picture is copied as it is: faces, name plates and lips stay")
     if done.private is not None:
         typer.echo(f"keep private: {done.private}")
     elif not kept:
-        typer.echo("the key of this pipe is forgotten; --key FILE keeps it", err=True)
+        show.aside("the key of this pipe is forgotten; --key FILE keeps it")
 
 
 def _read(source: Path, layout: str | None, speaker_from: str | None, system: System) -> Corpus:
@@ -213,9 +213,9 @@ def _read(source: Path, layout: str | None, speaker_from: str | None, system: Sy
     reading = read_corpus(source, layout=layout, speaker_from=speaker_from, person_channels=True)
     corpus = reading.corpus
     counts = f"{len(corpus.speakers):,} speakers, {len(corpus):,} utterances"
-    typer.echo(f"{source}: {reading.layout}, {counts}, such as {show.people(people_of(corpus))}", err=True)
+    show.aside(f"{source}: {reading.layout}, {counts}, such as {show.people(people_of(corpus))}")
     show.problems([*reading.problems, *speech_problems(corpus)])
-    typer.echo(f"method: {system.describe()}", err=True)
+    show.aside(f"method: {system.describe()}")
     return corpus
 
 

@@ -19,18 +19,18 @@ def tell(
     """Print the summary of a corpus: one JSON object, or a table; notes and problems go to stderr."""
     show.failures(summary.failures)
     for line in notes(summary, target):
-        typer.echo(f"note: {line}", err=True)
+        show.aside(f"note: {line}")
     if as_json:
         show.json_object(summary, target=str(target), private=str(private))
     else:
         numbers = [str(summary.done), str(summary.kept), str(summary.failed), f"{summary.speech_s / 3600:.3f}"]
-        factor = f"{summary.real_time_factor:.4f}" if summary.speech_s else "-"
+        factor = f"{summary.real_time_factor:.3g}" if summary.speech_s else "-"
         head = ["done", "kept from before", "failed", "hours", "real-time factor"]
         show.table(f"{method} -> {target}", head, [[*numbers, factor]])
         typer.echo(f"keep private: {private}")
     if summary.unexplained:
         rest = f"{summary.unexplained} audio files in {target} belong to no utterance of {source}"
-        typer.echo(f"problem: {rest} (withdrawn since?); delete them or the folder", err=True)
+        show.aside(f"problem: {rest} (withdrawn since?); delete them or the folder")
 
 
 def notes(summary: AnonymizeSummary, target: Path) -> list[str]:

@@ -89,4 +89,4 @@ def _tell(found: object, target: Path) -> None:
         ]
         show.table("with the originals at hand", ["metric", "found again [95 %]", "N", "chance"], lines)
     for note in found.notes:
-        typer.echo(f"note: {note}", err=True)
+        show.aside(f"note: {note}")

@@ -62,17 +62,20 @@ def encode(
         personare codec encode in/ tokens/ --codec encodec:weights.th --levels 8
     """
     from personare.codecs.tokens import SUFFIX, write_tokens
-    from personare.core.audio import AUDIO_SUFFIXES, read_mono
+    from personare.core.audio import read_mono, readable_suffixes
     from personare.core.config import coerce
-    from personare.core.errors import OutputError
+    from personare.core.errors import ConfigError, OutputError
     from personare.corpora import read_corpus
     from personare.engine import engine_for
     from personare.pipeline.jobs.code_corpus import Container, encode_corpus
 
     chosen = _chosen(codec, settings)
+    most = len(chosen.code_counts)
+    if levels > most:
+        raise ConfigError(f"this codec has levels 1 to {most}, not {levels}; change --levels")
     if levels > 1:
-        typer.echo(f"note: {levels} levels hold the voice: these tokens are as personal as the recordings", err=True)
-    recording = source.is_file() and source.suffix.lower() in AUDIO_SUFFIXES
+        show.aside(f"note: {levels} levels hold the voice: these tokens are as personal as the recordings")
+    recording = source.is_file() and source.suffix.lower() in readable_suffixes()
     if recording != (target.suffix == SUFFIX) and source.exists():
         rule = f"a recording becomes a token file, which ends in {SUFFIX}" if recording else "a corpus becomes a folder"
         raise OutputError(f"{target}: {rule}; name another")
@@ -202,13 +205,11 @@ def _list(*, as_json: bool) -> None:
 
 def _state(name: str) -> tuple[str, str]:
     """What a codec is, and whether it can be used as it is."""
-    import inspect
-
     from personare.codecs.codec import CODECS
     from personare.core.errors import ConfigError, PersonareError
 
     try:
-        what = (inspect.getdoc(CODECS.load(name)) or name).splitlines()[0]
+        what = show.description(CODECS.load(name)).partition("\n")[0] or name
     except ConfigError:
         return "another program's codec, of weights you have", "needs the extra 'neural'"
     try:
@@ -222,7 +223,7 @@ def _describe(name: str, *, as_json: bool) -> None:
     counts, voices = codec.code_counts, getattr(codec, "voices", ())
     head = ["levels", "codes of the last", "kbit/s", "what they hold"]
     rows = [
-        ["C0" if n == 1 else f"C0:{n - 1}", str(counts[n - 1]), f"{_kbits(codec, n):.2f}", _holds(name, n)]
+        ["C0" if n == 1 else f"C0:{n - 1}", f"{counts[n - 1]:,}", f"{_kbits(codec, n):.2f}", _holds(name, n)]
         for n in range(1, len(counts) + 1)
     ]
     if as_json:
@@ -230,7 +231,9 @@ def _describe(name: str, *, as_json: bool) -> None:
         show.json_object({"codec": name, **rates, "voices": list(voices), "levels": show.records(head, rows)})
         return
     show.table(
-        f"{name}: {codec.rate_hz} Hz, {codec.frame_rate_hz:g} frames per second, codec {codec.fingerprint}", head, rows
+        f"{name}: {codec.rate_hz:,} Hz, {codec.frame_rate_hz:g} frames per second, codec {codec.fingerprint}",
+        head,
+        rows,
     )
     if voices:
         show.text(f"voices for C0 alone: {', '.join(voices)}, or none (--set voice=NAME)")
@@ -268,7 +271,7 @@ def _contents(path: Path, *, as_json: bool) -> None:
         return
     for fingerprint, counts in kinds:
         bits = sum(bits_of(counts)) * frames
-        typer.echo(f"{path}: codec {fingerprint}, levels {len(counts)} ({', '.join(map(str, counts))} codes)")
+        show.text(f"{path}: codec {fingerprint}, levels {len(counts)} ({', '.join(map(str, counts))} codes)")
         if len(kinds) == 1 and seconds:
             typer.echo(f"{frames} frames of {seconds:.2f} s: {bits / seconds / 1000:.2f} kbit/s")
     if path.is_dir() or path.suffix == ".parquet":

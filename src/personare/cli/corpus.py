@@ -109,7 +109,7 @@ def convert(
     reading = read_corpus(source, layout=layout, speaker_from=speaker_from, person_channels=to != "kaldi")
     write(reading.corpus, target, trials=reading.trials)
     for line in [*_told(reading), *_problem_lines(reading.problems)]:
-        typer.echo(line, err=True)
+        show.aside(line)
     speakers, utterances = len(reading.corpus.speakers), len(reading.corpus)
     if as_json:
         places = {"source": str(source), "layout": reading.layout, "target": str(target), "to": to}

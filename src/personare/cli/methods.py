@@ -31,7 +31,6 @@ def methods(
         personare methods my_module:MyAnonymizer
     """
     import dataclasses
-    import inspect
     from pathlib import Path
 
     from personare.anonymizers import ANONYMIZERS
@@ -54,7 +53,7 @@ def methods(
             f"{UNPROTECTED['attacker_errs']:.1f} % without protection, 50 % by guessing. "
             f"Wrong words without protection: {UNPROTECTED['words_wrong']:.1f} %."
         )
-        rows = [[n, (inspect.getdoc(ANONYMIZERS.load(n)) or "").splitlines()[0]] for n in ANONYMIZERS.names()]
+        rows = [[n, show.description(ANONYMIZERS.load(n)).partition("\n")[0]] for n in ANONYMIZERS.names()]
         show.table("anonymizers", ["name", "what it does"], rows)
         return
     if ":" in name:
@@ -73,7 +72,7 @@ def methods(
         columns = ("parameter", "type", "default")
         show.json_object({"name": name, "parameters": [dict(zip(columns, row, strict=True)) for row in shown]})
         return
-    show.text(inspect.getdoc(cls) or name)
+    show.text(show.description(cls) or name)
     show.table("", ["parameter", "type", "default"], shown)
 
 

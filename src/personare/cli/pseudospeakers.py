@@ -25,12 +25,11 @@ def list_generators(as_json: bool = show.JSON) -> None:
 
         personare pseudospeakers list
     """
-    import inspect
 
     from personare.pseudospeakers import PSEUDOSPEAKERS
 
     names = PSEUDOSPEAKERS.names()
-    rows = [[name, (inspect.getdoc(PSEUDOSPEAKERS.load(name)) or "").splitlines()[0]] for name in names]
+    rows = [[name, show.description(PSEUDOSPEAKERS.load(name)).partition("\n")[0]] for name in names]
     head = ["name", "what it does"]
     if as_json:
         show.json_object({"generators": show.records(head, rows)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import math
 import os
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from personare.corpora.problems import Problem
-    from personare.pipeline.jobs.corpus_facts import Person
+    from personare.pipeline.jobs.corpus_facts import SpeakerCount
 
 QUIET_SECONDS = 10.0
 PICTURES = (".png", ".jpg", ".jpeg", ".svg", ".pdf")
@@ -61,7 +62,7 @@ def _plain_lines(title: str, total: int) -> Callable[[int], None]:
     return tick
 
 
-def people(examples: Sequence[Person]) -> str:
+def people(examples: Sequence[SpeakerCount]) -> str:
     """Name a few of the people found, with how many utterances they have."""
     from personare.corpora.problems import plain
 
@@ -132,13 +133,29 @@ def text(words: str) -> None:
     sys.stdout.write(f"{_lines(unbroken(words), _console().width).replace(NO_BREAK, ' ')}\n")
 
 
+def description(of: type) -> str:
+    """Give what a class says of itself as plain text: marks of code are for other readers."""
+    return (inspect.getdoc(of) or "").replace("``", "")
+
+
+def aside(words: str) -> None:
+    """Print a sentence on stderr, on a terminal without breaking words; elsewhere a line stays a line."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        words = _lines(words, Console(stderr=True).width)
+    sys.stderr.write(f"{words}\n")
+
+
 def definitions(rows: Mapping[str, str], *, indent: int = 0) -> list[str]:
     """Lay out names and what they mean, the latter in as many lines as the screen needs; else a line stays a line."""
+    from personare.reports.page import NO_BREAK, unbroken
+
     room = max(map(len, rows)) + indent + 2
     fits = _console().width - room if sys.stdout.isatty() or _columns() else 0
     lines = []
     for name, meaning in rows.items():
-        broken = _lines(meaning, fits).split("\n") if fits > 0 else [meaning]
+        broken = _lines(unbroken(meaning), fits).replace(NO_BREAK, " ").split("\n") if fits > 0 else [meaning]
         lines.append(f"{' ' * indent}{name}".ljust(room) + broken[0])
         lines += [" " * room + line for line in broken[1:]]
     return lines
@@ -250,14 +267,14 @@ def one_thread() -> None:
 
 
 def failures(rows: Sequence[tuple[str, str]], *, most: int = 10) -> None:
-    """Print failures on stderr, one line each, the first few of them."""
+    """Print the first failures on stderr, one line each; a reason that begins with the name says it once."""
     for name, reason in rows[:most]:
-        sys.stderr.write(f"failed: {name}: {reason}\n")
+        aside(f"failed: {reason}" if reason.startswith(f"{name}: ") else f"failed: {name}: {reason}")
     if len(rows) > most:
-        sys.stderr.write(f"failed: ... and {len(rows) - most} more\n")
+        aside(f"failed: ... and {len(rows) - most} more")
 
 
 def problems(of_corpus: Sequence[Problem]) -> None:
     """Print what is wrong with a corpus on stderr, one line per kind of problem."""
     for problem in of_corpus:
-        sys.stderr.write(f"problem: {problem.line}\n")
+        aside(f"problem: {problem.line}")

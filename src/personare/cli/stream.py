@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from personare.cli import show
+
 if TYPE_CHECKING:
     from personare.pipeline.system import System
 
@@ -56,8 +58,8 @@ def stream(
         raise ConfigError("stream reads raw samples from a pipe, not from the keyboard; see: personare stream --help")
     if rate_hz is None:
         rate_hz = USUAL_RATE_HZ
-        typer.echo(f"raw samples do not tell their rate: taking {rate_hz} Hz (--rate says another)", err=True)
-    typer.echo(_drawn(System(method, parameters), key=key, name=name), err=True)
+        show.aside(f"raw samples do not tell their rate: taking {rate_hz} Hz (--rate says another)")
+    show.aside(_drawn(System(method, parameters), key=key, name=name))
     try:
         pump(sys.stdin.buffer, sys.stdout.buffer, method=built, rate_hz=rate_hz, rng=rng)
     except BrokenPipeError:  # the listener has hung up: what is left in the buffer goes nowhere

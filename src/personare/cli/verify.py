@@ -43,7 +43,7 @@ def verify(
         row = [*map(str, numbers), f"{found.seconds / 3600:.3f}"]
         show.table(str(target), ["utterances", "files decoded", "failed before", "problems", "hours"], [row])
         for place, problem in found.problems:
-            typer.echo(plain(f"problem: {place}: {problem}"), err=True)
+            show.aside(plain(f"problem: {place}: {problem}"))
         if not found.problems:
             held = "SHA256SUMS" if public else "the journal"
             typer.echo(f"whole: every file is there, decodes, and is the one {held} tells of")

@@ -25,7 +25,7 @@ from personare.core.sound import Audio as Audio
 from personare.core.sound import AudioFacts as AudioFacts
 from personare.core.sound import quantize as quantize
 from personare.core.sound import resample as resample
-from personare.core.wholeness import refuse_cut
+from personare.core.wholeness import lacks_mp3_frames, refuse_cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,11 +73,15 @@ def _open(source: Path | BinaryIO) -> Any:
         raise AudioError(f"{source}: no such file")
     if isinstance(source, Path) and source.is_dir():
         raise AudioError(f"{source}: is a folder, not an audio file")
+    if isinstance(source, Path) and source.stat().st_size == 0:  # libav tells of its own mistakes with such a file
+        raise AudioError(f"{source}: not audio that libsndfile or libav can read (it is empty)")
     refuse_cut(source, name)
+    suffix = source.suffix.lower() if isinstance(source, Path) else ""
     try:
+        if suffix == ".mp3" and isinstance(source, Path) and lacks_mp3_frames(source):
+            raise OSError("no MPEG frame")
         file = soundfile.SoundFile(source)
     except (soundfile.LibsndfileError, OSError, TypeError) as error:
-        suffix = source.suffix.lower() if isinstance(source, Path) else ""
         if media.is_there():
             return None
         if suffix in media.MEDIA_SUFFIXES:

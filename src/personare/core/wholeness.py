@@ -18,6 +18,7 @@ from personare.core.errors import AudioError
 
 OPEN_ENDED = 0x7FFF0000  # a WAV size from here on means "until the pipe ends"
 _UNKNOWN32 = 0xFFFFFFFF
+_NEAR = 1 << 16
 _CUT = -1  # bytes promised by a container that lacks its end, but does not say how much
 
 
@@ -173,12 +174,34 @@ def mp3_frame_bytes(head: bytes) -> int | None:
     return (72_000 if layer == 3 and version != 3 else 144_000) * kbits // rate_hz + padding
 
 
+def _after_tag(head: bytes) -> int:
+    """Where the sound of an MP3 begins: behind the ID3 tag, where its first ten bytes are those of one."""
+    if head[:3] != b"ID3":
+        return 0
+    return 10 + sum((byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True))
+
+
+def lacks_mp3_frames(path: Path) -> bool:
+    """Whether no MPEG frame begins near the start of a file, nor any container that has only the name of an MP3.
+
+    libsndfile looks for one all the same, and its decoder writes about it on standard error without naming the file.
+    """
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(16)
+            stream.seek(_after_tag(head))
+            near = stream.read(_NEAR)
+    except OSError:  # told by the decoder, in its own words
+        return False
+    if head[:4] == b"fLaC" or any(fits(head) for fits, _ in _CONTAINERS[:-1]):
+        return False
+    return all(mp3_frame_bytes(near[i : i + 4]) is None for i in range(len(near)) if near[i] == 0xFF)
+
+
 def _mp3_end(stream: BinaryIO, size: int) -> int | None:
     """MP3: what the Xing or Info header in the first frame says, else frame by frame to the last one."""
     stream.seek(0)
-    head, place = stream.read(10), 0
-    if head[:3] == b"ID3":
-        place = 10 + sum((byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True))
+    place = _after_tag(stream.read(10))
     stream.seek(place)
     first = stream.read(64)
     for mark in (b"Xing", b"Info"):

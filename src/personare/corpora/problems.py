@@ -83,7 +83,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "unreadable-audio": (
         "audio file cannot be read",
         "audio files cannot be read",
-        "kept; whatever reads them will count them as failed",
+        "kept; each command that reads them counts them as failed",
     ),
     "segment-past-end": ("segment ends after its file", "segments end after their files", "check the times"),
 }

@@ -4,8 +4,8 @@
 channel of each file is another person (two-channel calls). Anything else is a pattern with ``{speaker}`` in it, such as
 ``{speaker}_{rest}``, or with a field for each channel, such as ``{speaker1}_{speaker2}_{rest}``: compared with the
 file's name without its ending or, where the pattern holds a ``/``, with the path below the folder. Each ``{field}``
-takes at least one character, as few as it can, and never a ``/``; the last one takes the rest. It is no regular
-expression and cannot run away.
+takes at least one character, as few as it can, and never a ``/``; the last one takes the rest. ``{part}`` is the part
+of the corpus, such as train, as in ``{part}/{speaker}/{rest}``. It is no regular expression and cannot run away.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from personare.corpora.walking import Tree, nested_speakers, stem_of, walk
 
 Kind = Literal["file", "folder", "channel", "pattern"]
 WORDS = ("file", "folder", "channel")
-SPEAKER = "speaker"
+SPEAKER, PART = "speaker", "part"
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,9 @@ def read_speaker_from(path: Path, text: str) -> Reading:
     if rule.kind == "folder":
         problems += nested_speakers(str(path), audio)
     frame, more = _channels(tree, owned, rule, str(path)) if rule.kind == "channel" else _rows(tree, owned, speakers)
+    if PART in rule.fields:
+        parts = {tree.place(a): (rule.values_of(stem_of(a)) or {}).get(PART) for a in owned}
+        frame = frame.with_columns(pl.col("audio").replace_strict(parts, return_dtype=pl.String).alias(PART))
     evidence = f"{len(audio):,} files, speakers by {text}"
     return gather(frame, layout="files", evidence=evidence, place=str(path), problems=[*problems, *more])
 
@@ -153,9 +156,10 @@ def _rows(tree: Tree, audio: list[str], speakers: dict[str, str | None]) -> tupl
 
 
 def _channels(tree: Tree, audio: list[str], rule: SpeakerRule, path: str) -> tuple[pl.DataFrame, list[Problem]]:
-    """One utterance per channel of each file; a file that cannot be read keeps one row, which fails with a reason.
+    """One utterance per channel of each file; each channel is another person, and who, only a pattern can tell.
 
-    Each channel is another person; who, only a pattern can tell, and only where there is a name for each channel.
+    A file that cannot be read keeps its rows, which fail with a reason: one for each person whom the pattern names, or
+    a single one where nobody is named.
     """
     rows: list[tuple[str, str, str, int | None]] = []
     misfits: list[str] = []
@@ -164,8 +168,10 @@ def _channels(tree: Tree, audio: list[str], rule: SpeakerRule, path: str) -> tup
         try:
             count = probe(Path(place)).channels
         except PersonareError:
-            rows.append((stem, stem, place, None))
-            continue
+            if not rule.channels:
+                rows.append((stem, stem, place, None))
+                continue
+            count = rule.channels
         if rule.channels not in (0, count):
             misfits.append(one)
             continue

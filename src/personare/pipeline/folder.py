@@ -85,6 +85,7 @@ def write_folder(graph: Graph, store: Store, folder: Path) -> RunFolder:
     notes = [graph.study.notes] if graph.study.notes else []
     notes += not_played_notes(graph.anonymizers, graph.attackers)
     notes += [f"{s.label}: {note}" for s in graph.corpora.values() for note in speech_notes(graph.study, s)]
+    measured: dict[tuple[str, str], list[str]] = {}
     target = folder / ARTEFACTS
     shutil.rmtree(target, ignore_errors=True)
     for job in graph.measures:
@@ -92,17 +93,31 @@ def write_folder(graph: Graph, store: Store, folder: Path) -> RunFolder:
             continue
         saved = load(store.place(job.stage))
         findings += [dataclasses.replace(f, conditions={**job.labels, **f.conditions}) for f in saved.findings]
-        notes += [f"{job.label.removeprefix('measure ')}: {note}" for note in saved.notes]
+        for note in saved.notes:
+            measured.setdefault((job.labels["corpus"], note), []).append(job.label.removeprefix("measure "))
         for kind, path, conditions in saved.artefacts:
             name = f"{kind}-{len(listed):04d}.parquet"
             with atomic_path(target / name) as part:
                 shutil.copyfile(path, part)
             listed.append({"kind": kind, "file": f"{ARTEFACTS}/{name}", "conditions": {**job.labels, **conditions}})
+    notes += [_said_once(corpus, note, measures) for (corpus, note), measures in measured.items()]
     failures = tuple(_failures(graph, store))
     listed += write_clips(graph, store, folder)
     verdicts = tuple(judged(graph.study.bounds, findings))
     _write(folder, graph, findings, listed, verdicts, failures, notes)
     return RunFolder(folder, tuple(findings), verdicts, failures, tuple(dict.fromkeys(notes)))
+
+
+def _said_once(corpus: str, note: str, measures: list[str]) -> str:
+    """Say what one measurement noted with its name, what several noted alike once for the corpus.
+
+    >>> _said_once("calls", "L = 1: one is alone", ["calls mcadams lazy-informed: detection, L = 1"])
+    'calls mcadams lazy-informed: detection, L = 1: one is alone'
+    """
+    if len(measures) > 1:
+        return f"{corpus}: {note}"
+    length, _, rest = note.partition(": ")
+    return f"{measures[0]}: {rest if rest and measures[0].endswith(length) else note}"
 
 
 def _write(

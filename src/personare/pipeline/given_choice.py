@@ -34,7 +34,8 @@ class GivenSpeechChoice:
     Parameters
     ----------
     original, anonymized : two corpora; key : what pairs their names, where it is not beside the anonymized one.
-    method, parameters, level : how it was made, where the folder does not say.
+    method, parameters, level : how it was made, where the folder does not say; a method alone, which the folder
+        names too, has the parameters that the folder names.
     train : speech of other people to learn from; own_train : whether the original corpus has a part for that.
     name : what the corpus is called, by its file or folder without; notes : what a reader must know about it.
     """
@@ -67,8 +68,16 @@ class GivenSpeechChoice:
         if self.key is not None:
             given["key"] = str(self.key.resolve())
         if self.method is not None:
-            given |= {METHOD: self.method, "level": self.level, **(self.parameters or {})}
+            given |= {METHOD: self.method, **self._method_settings}
         return given
+
+    @property
+    def _method_settings(self) -> dict[str, Any]:
+        """Level and parameters: those named; where none is and the folder names the same method, the folder's."""
+        noted = read_system(self.anonymized)
+        if noted is not None and noted.method == self.method and not self.parameters and self.level == "speaker":
+            return {"level": noted.level, **noted.parameters}
+        return {"level": self.level, **(self.parameters or {})}
 
     def corpus(self, split: str = "halves") -> dict[str, CorpusChoice]:
         """The corpus, as a study says it."""

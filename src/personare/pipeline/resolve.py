@@ -199,10 +199,22 @@ def _given(label: str, settings: Mapping[str, Any], folder: Path) -> ResolvedAno
     rest = {name: value for name, value in settings.items() if name not in (GIVEN, "key")}
     if rest and METHOD not in rest:
         raise ConfigError(f"{where}: {', '.join(rest)} belong to a method; say which with method: NAME")
-    system = _system(where, rest, folder) if rest else read_system(place)
+    system = _system(where, rest, folder) if rest else _noted(where, place)
     return ResolvedAnonymizer(
         label, "sound", system, GivenFolder(place, None if key is None else _absolute(key, folder))
     )
+
+
+def _noted(where: str, place: Path) -> System | None:
+    """Read what the folder says; a class of the user's own that only the folder names is not looked for in files."""
+    system = read_system(place)
+    if system is not None and ":" in system.method:
+        try:
+            ANONYMIZERS.load(system.method)
+        except ConfigError:
+            rule = f"{place} was made by {system.method}, and no file is loaded because a folder names it"
+            raise ConfigError(f"{where}: {rule}; name it yourself, with --method {system.method}") from None
+    return system
 
 
 def _absolute(path: Path, folder: Path) -> Path:

@@ -89,7 +89,7 @@ def unbroken(text: Any) -> Any:
     """
     if type(text) is not str:  # markup of our own stays as it is
         return text
-    joined = re.sub(r"(?<=\d) (?=%|dB\b|bit\b)", NO_BREAK, text)
+    joined = re.sub(r"(?<=\d) (?=%|dB\b|bit\b|Hz\b|kHz\b)", NO_BREAK, text)
     joined = re.sub(r"\[[-\d][^\[\]]*\]", lambda interval: interval.group().replace(" ", NO_BREAK), joined)
     return re.sub(r"(?<=\w) = (?=\S)", f"{NO_BREAK}={NO_BREAK}", joined)
 

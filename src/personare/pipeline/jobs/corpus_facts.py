@@ -106,17 +106,17 @@ def facts_of(corpus: Corpus, headers: Mapping[str, AudioFacts] | None = None) ->
 
 
 @dataclass(frozen=True)
-class Person:
+class SpeakerCount:
     """A speaker as found, with how many utterances they have."""
 
     speaker: str
     utterances: int
 
 
-def people_of(corpus: Corpus, *, most: int = 3) -> list[Person]:
+def people_of(corpus: Corpus, *, most: int = 3) -> list[SpeakerCount]:
     """Give the speakers with the most utterances, as examples."""
     counts = Counter(corpus.frame["speaker"].to_list())
-    return [Person(*one) for one in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]]
+    return [SpeakerCount(*one) for one in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]]
 
 
 def speech_problems(corpus: Corpus, headers: Mapping[str, AudioFacts] | None = None) -> list[Problem]:
@@ -182,7 +182,12 @@ def _genders(frame: pl.DataFrame) -> dict[str, int]:
 
 
 def _hours(frame: pl.DataFrame, headers: Mapping[str, AudioFacts] | None) -> tuple[float | None, str]:
-    """Add up the time of every utterance: its segment, else its file, else what the table says."""
+    """Add up the time of every utterance: its segment, else its file, else what the table says.
+
+    Channels of one recording run at the same time, and count once.
+    """
+    if "person_channel" in frame.columns:
+        frame = frame.unique([c for c in ("audio", "start_s", "end_s") if c in frame.columns], maintain_order=True)
     lacking = [c for c in ("start_s", "end_s", "duration_s") if c not in frame.columns]
     frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(c) for c in lacking)
     if headers is not None:

@@ -50,14 +50,13 @@ def rehearse_corpus(
     facts = facts_of(corpus, headers)
     hours = facts.hours or 0.0
     cost = _seconds_per_second(headers, system)  # of all channels together
-    recordings = facts_of(Corpus(corpus.frame.unique("audio")), headers) if "person_channel" in corpus.frame else facts
     workers = max(1, min(jobs, os.cpu_count() or 1))
     return Rehearsal(
         people=facts.speakers,
         utterances=facts.utterances,
         hours=hours,
         unreadable=tuple((r.item, r.error or "") for r in results if not r.ok),
-        expected_s=None if cost is None else cost * (recordings.hours or 0.0) * 3600 / workers,
+        expected_s=None if cost is None else cost * hours * 3600 / workers,
     )
 
 

@@ -146,7 +146,8 @@ class Detection(AtLength):
     def _left_out(self, tested: tuple[str, ...], trials: TrialScores) -> Iterator[str]:
         alone = len(set(tested) - set(trials.tested.tolist()))
         if alone and self.listed is None:
-            yield f"L = {self.length}: {alone} speakers are alone with their gender and left out of error rates"
+            who = "1 speaker is" if alone == 1 else f"{alone} speakers are"
+            yield f"L = {self.length}: {who} alone with their gender and left out of error rates"
 
     def _everything(self, trials: TrialScores, rng: np.random.Generator) -> dict[str, Finding]:
         """Every detection metric by name; ZEBRA's carry their tag."""
