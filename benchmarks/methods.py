@@ -43,6 +43,7 @@ METHODS: dict[str, dict[str, Any]] = {
         "steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}],
     },
     "xvector": {"method": "xvector"},
+    "xvector, prosody kept": {"method": "xvector", "f0": "keep", "energy": "keep"},
     "xvector, masked content (M1c1)": {"method": "xvector", "mask": True},
     "xvector, copy-synthesis (M1c2)": {"method": "xvector", "generator": "copy"},
 }

@@ -5,7 +5,8 @@
 3. a network and a source-filter model synthesize it with the new vector. [tomashenko2022voiceprivacy, sec. 3.1]
 Deviations: content comes from the encoder of an end-to-end recognizer (as in M1) instead of a TDNN-F; one network with
 a pulse and noise source in the STFT domain stands for the acoustic and NSF models; vectors are GE2E (256 numbers). F0
-contour, voicing and energy may be predicted from content and pseudo-speaker instead of kept (see prosody_choice.py).
+contour, voicing and energy are predicted from content and pseudo-speaker, unless they are to be kept, as B1 keeps F0
+(see prosody_choice.py).
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ _SILENT_S = {"keep": 0.02, "predicted": 0.2}  # silence stays silent from this l
 
 @dataclass(frozen=True)
 class XVector(Fingerprinted):
-    """The same words and intonation, spoken by an invented voice (B1 and its family, neural).
+    """The same words, spoken by an invented voice in its own way (B1 and its family, neural).
 
     Parameters
     ----------
@@ -79,11 +80,11 @@ class XVector(Fingerprinted):
     own : which components keep the speaker's own vector: ``neither``, ``source`` (M1c3), ``envelope`` (M1c4) or
         ``both``.
     pitch : ``move`` the median and range of F0 to the pseudo-speaker's, or ``keep`` them.
-    f0 : the shape of the F0 contour is the source's (``keep``), a ``blend`` of it and the predicted one, ``predicted``
-        from content and pseudo-speaker, or ``flat``; with the last two, voicing is predicted too.
+    f0 : the shape of the F0 contour is ``predicted`` from content and pseudo-speaker, the source's (``keep``: leaks the
+        speaker), a ``blend`` of both, or ``flat``; with the first and the last, voicing is predicted too.
     blend : share of the predicted contour in a blend.
-    energy : the source's (``keep``), or ``predicted`` from content and pseudo-speaker: then the sound has one loudness,
-        whatever the recording's was.
+    energy : ``predicted`` from content and pseudo-speaker: then the sound has one loudness, whatever the recording's
+        was; or the source's (``keep``: leaks the speaker).
     retime : how much slower or faster every stretch of about a syllable may become, by keyed chance (0.2: by a fifth);
         0 keeps the timing.
     content : the content encoder the network was trained with: ``moonshine`` (M1).
@@ -93,7 +94,7 @@ class XVector(Fingerprinted):
     """
 
     paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
     MODELS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL)
 
     generator: str = field(default="o1", compare=False)
@@ -101,9 +102,9 @@ class XVector(Fingerprinted):
     gender: Literal["same", "cross", "any"] = "same"
     own: OwnComponents = "neither"
     pitch: Literal["move", "keep"] = "move"
-    f0: F0Choice = "keep"
+    f0: F0Choice = "predicted"
     blend: float = 0.5
-    energy: EnergyChoice = "keep"
+    energy: EnergyChoice = "predicted"
     retime: float = 0.0
     content: str = "moonshine"
     mask: bool = False
