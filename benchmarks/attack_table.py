@@ -25,14 +25,16 @@ import argparse
 import importlib.util
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 import personare as pn
+from personare.anonymizers import anonymizer
 from personare.attackers.folds import FOLDS
+from personare.attackers.inversion import secret_names_of
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.pipeline.attack_choices import CHOICES
@@ -70,8 +72,9 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
         "informed, plain": AttackerChoice("informed", plain, **draws),
         "informed, fusion": AttackerChoice("informed", everything, **learnt),
         STRONGEST: AttackerChoice("informed", everything, **learnt, folds=FOLDS),
-        "inverting": AttackerChoice("inverting", several, scorer="chosen"),  # where the method can be undone
     }
+    if any(invertible(METHODS[name]) for name in methods_of(words)):
+        chosen["inverting"] = AttackerChoice("inverting", several, scorer="chosen")
     if len(voices) > 1:
         chosen |= {
             f"{level}, {several}": AttackerChoice(level, several, **draws) for level in ("ignorant", "lazy-informed")
@@ -85,15 +88,25 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
     return chosen
 
 
+def methods_of(words: argparse.Namespace) -> list[str]:
+    """Name the methods that a command line asks for."""
+    return words.only.split(";") if words.only else list(METHODS)
+
+
+def invertible(settings: Mapping[str, Any]) -> bool:
+    """Whether a method has secret numbers that can be estimated and undone."""
+    parameters = {name: value for name, value in settings.items() if name != "method"}
+    return bool(secret_names_of(anonymizer(settings["method"], **parameters)))
+
+
 def study_of(words: argparse.Namespace, folder: Path) -> Study:
     """Make the study that a command line asks for."""
-    names = words.only.split(";") if words.only else list(METHODS)
     listeners = {name: ListenerChoice(name) for name in words.listeners.split(",") if name}
     utility = dict.fromkeys(metric for name in listeners for metric in GIVEN_BY.get(name, ()))
     return Study(
         title="How far attackers get",
         corpora=corpora_of(words, folder),
-        anonymizers={"original": {}, **{name: METHODS[name] for name in names}},
+        anonymizers={"original": {}, **{name: METHODS[name] for name in methods_of(words)}},
         attackers=attackers_of(words),
         listeners=listeners,
         utterances_per_trial=tuple(int(length) for length in words.lengths.split(",")),
