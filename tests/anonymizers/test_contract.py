@@ -97,7 +97,7 @@ OTHER: dict[str, dict[str, object]] = {
         "pitch": "keep",
         "f0": "flat",
         "blend": 0.7,
-        "energy": "predicted",
+        "energy": "keep",
         "retime": 0.2,
         "content": None,  # there is one encoder only
         "mask": True,
