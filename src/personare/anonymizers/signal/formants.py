@@ -34,6 +34,7 @@ from personare.anonymizers.signal.vocoder import (
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
+from personare.core.progress import part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,8 +85,10 @@ class Formants(Fingerprinted):
         """Anonymize one channel."""
         target = self._draw_target(rng)
         rate, spread = draw(self.speaking_rate, rng=rng), draw(self.f0_spread, rng=rng)
-        source_hz = median_f0_hz(audio)
-        own = median_formants_hz(audio)
+        with part(0.1):
+            source_hz = median_f0_hz(audio)
+        with part(0.1):
+            own = median_formants_hz(audio)
         own = np.array(average_target().formants_hz) if own is None else own
         aimed = np.array(target.formants_hz[: len(own)])
         aimed = own * np.clip(aimed / own, 1 / self.max_shift, self.max_shift)
@@ -102,7 +105,8 @@ class Formants(Fingerprinted):
                 changed = transform_f0(changed, source_hz=source_hz, target_hz=target.f0_hz, spread=spread)
             return changed
 
-        return resynthesize(audio, change, speed=speed)
+        with part(0.8):
+            return resynthesize(audio, change, speed=speed)
 
     def _draw_target(self, rng: np.random.Generator) -> TargetVoice:
         table = builtin_targets() if self.targets is None else load_targets(self.targets)

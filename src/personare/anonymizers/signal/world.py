@@ -23,6 +23,7 @@ from personare.anonymizers.signal.vocoder import (
 )
 from personare.core.audio import Audio
 from personare.core.fingerprint import Fingerprinted
+from personare.core.progress import part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +65,8 @@ class WorldWarp(Fingerprinted):
             warp = 1 / warp
         target_hz = draw_octaves(self.f0_hz, rng=rng)
         spread, exponent = draw(self.f0_spread, rng=rng), draw(self.aperiodicity, rng=rng)
-        source_hz = median_f0_hz(audio)
+        with part(0.1):
+            source_hz = median_f0_hz(audio)
 
         def change(speech: WorldParameters) -> WorldParameters:
             changed = warp_frequencies(speech, speech.frequencies_hz / warp)
@@ -72,7 +74,8 @@ class WorldWarp(Fingerprinted):
                 changed = transform_f0(changed, source_hz=source_hz, target_hz=target_hz, spread=spread)
             return replace(changed, aperiodicity=_scaled(changed.aperiodicity, exponent))
 
-        return resynthesize(audio, change)
+        with part(0.9):
+            return resynthesize(audio, change)
 
 
 def _scaled(aperiodicity: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
