@@ -16,7 +16,7 @@ from personare.panels import Test
 from personare.panels.design import Session
 from personare.panels.folder import (
     STIMULI,
-    ObjectiveEer,
+    ObjectiveValue,
     PanelFolder,
     PanelSettings,
     PlannedTrial,
@@ -30,9 +30,14 @@ from personare.pipeline.jobs.panel import SESSIONS
 
 SYSTEMS = ("b1", "b2")
 OBJECTIVE = (
-    ObjectiveEer(ORIGINAL, "ignorant", 0.05, 0.02, 0.1),
-    ObjectiveEer("b1", "ignorant", 0.4, 0.35, 0.45),
-    ObjectiveEer("b2", "ignorant", 0.3, None, None),
+    ObjectiveValue(ORIGINAL, "ignorant", 0.05, 0.02, 0.1),
+    ObjectiveValue("b1", "ignorant", 0.4, 0.35, 0.45),
+    ObjectiveValue("b2", "ignorant", 0.3, None, None),
+    ObjectiveValue(ORIGINAL, "ignorant", 0.2, 0.1, 0.3, "min_cllr"),
+    ObjectiveValue("b1", "ignorant", 0.9, 0.8, 1.0, "min_cllr"),
+    ObjectiveValue(ORIGINAL, "pocketsphinx", 0.1, 0.05, 0.15, "wer"),
+    ObjectiveValue("b1", "pocketsphinx", 0.4, 0.3, 0.5, "wer"),
+    ObjectiveValue("b2", "pocketsphinx", 0.2, None, None, "wer"),
 )
 Habit = Callable[[PlannedTrial, np.random.Generator], dict[str, Any]]
 
@@ -89,6 +94,7 @@ def write_test_panel(
         contact="panel@example.org",
         headphones=write_headphone_check(place / STIMULI, key=key, tone_s=0.12),
         objective=OBJECTIVE,
+        language="English",
     )
     return write_panel(place, settings, design_frame(made, lengths, key=key))
 
@@ -116,15 +122,17 @@ class Listened:
         return {"played_ms": played, "plays": dict.fromkeys(tokens, 1), "page_ms": 5000}
 
 
-def simulate(panel: PanelFolder, habits: list[Habit], *, seed: int = 1) -> None:
-    """Let evaluators of these habits answer a whole session each."""
+def simulate(
+    panel: PanelFolder, habits: list[Habit], *, seed: int = 1, native: Callable[[int], bool | None] = lambda _: None
+) -> None:
+    """Let evaluators of these habits answer a whole session each; ``native`` says whose first language it is."""
     store = AnswerStore(panel.answers)
     store._db.execute("PRAGMA synchronous = OFF")  # thousands of answers: nothing is lost but time
     for number, (token, habit) in enumerate(zip(store.invite(len(habits), days=1), habits, strict=True)):
         login = store.enter(token)
         assert login is not None
         who = login.evaluator.evaluator
-        store.consent(who, list(panel.sessions))
+        store.consent(who, list(panel.sessions), native=native(number))
         store.tried_headphones(who, passed=True, last=False)
         again = store.login(login.cookie)
         assert again is not None and again.evaluator.session is not None

@@ -87,6 +87,15 @@ def test_unified_recovers_what_evaluators_of_different_habits_hear(tmp_path: Pat
     assert float(above["b1"].conditions["p"]) < 1e-6
     ranks = [only(found, "naturalness", s).estimate.value for s in ("b1", "b2", "original")]
     assert ranks == sorted(ranks)
+    least = {s: only(found, "min_cllr_people", s).estimate for s in SIMILAR}
+    assert least["original"].high < least["b2"].low < least["b2"].high < least["b1"].value <= 1.0
+    for system in SIMILAR:  # someone else's formula, on the very ranks
+        rated = pl.read_parquet(found.folder / "artefacts" / "ratings.parquet").filter(
+            (pl.col("scale") == "similarity") & (pl.col("anonymizer") == system)
+        )
+        t, n = (rated.filter(pl.col("target") == target)["rank"].to_numpy() for target in (True, False))
+        by_hand = (np.log2(1 + np.exp(-t)).mean() + np.log2(1 + np.exp(n)).mean()) / 2
+        assert only(found, "cllr_people", system).estimate.value == pytest.approx(by_hand, abs=1e-12)
     similarity = [only(found, "similarity", s, trials="nontarget").estimate.value for s in SIMILAR]
     assert max(similarity) - min(similarity) < 0.06, "other people sound unlike in any case"
 
@@ -113,6 +122,53 @@ def test_clustering_tells_perfect_from_guessed(tmp_path: Path) -> None:
             assert guess.chance is not None and guess.estimate.value == pytest.approx(guess.chance, abs=0.05)
             assert float(guess.conditions["p"]) < 0.001, "the Mann-Whitney test of section 4.2.3"
     assert only(found, "classification_change", "b1").estimate.value == 0.5
+
+
+def biased_clusterer(lost: dict[tuple[str, bool], float], *, native: bool) -> Habit:
+    """Somebody who puts original speech together rightly, and of anonymized speech a known share into wrong groups."""
+
+    def answer(trial: PlannedTrial, rng: np.random.Generator) -> dict[str, Any]:
+        speakers = sorted({s.speaker for s in trial.stimuli})
+        placed = {s.token: 1 + speakers.index(s.speaker) for s in trial.stimuli}
+        share = 0.0 if trial.system == "original" else lost[trial.gender, native]
+        if trial.system != "original":
+            for token in list(placed)[: round(share * len(placed))]:
+                placed[token] = 1 + placed[token] % len(speakers)
+        moves = 4 if trial.system == "original" else 4 + 8 * (trial.gender == "f") + int(rng.integers(0, 2))
+        return {"clusters": placed, "moves": moves}
+
+    return answer
+
+
+def test_groups_of_listeners_and_speakers_are_told_apart_as_in_figure_18(tmp_path: Path) -> None:
+    """Non-native listeners lose more F1 whoever speaks; minds are changed more often about anonymized women."""
+    panel = silent_panel(tmp_path, "clustering", sessions=8)
+    lost = {("f", True): 0.1, ("m", True): 0.1, ("f", False): 0.4, ("m", False): 0.4}
+    habits = [biased_clusterer(lost, native=number // 8 % 2 == 0) for number in range(32)]
+    simulate(panel, habits, native=lambda number: number // 8 % 2 == 0)
+    found = analyze_panel(tmp_path)
+    assert not found.inattentive
+    table = pl.read_parquet(found.folder / "artefacts" / "differences.parquet")
+    assert len(table) == 3 * 32 and set(table["gender"]) == {"f", "m"}
+
+    def mean(metric: str, **where: str) -> float:
+        part = table.filter(pl.col("metric") == metric, *(pl.col(k) == v for k, v in where.items()))
+        return float(part["difference"].mean())  # type: ignore[arg-type]
+
+    assert mean("clustering_f1", language="native") < 0.2 < mean("clustering_f1", language="non-native")
+    # 4 changes of 16 before, 12 or 13 and 4 or 5 of 16 after
+    assert mean("classification_change", gender="f") == pytest.approx(-8.5 / 16, abs=1 / 32)
+    assert mean("classification_change", gender="m") == pytest.approx(-0.5 / 16, abs=1 / 32)
+    effects = pl.read_parquet(found.folder / "artefacts" / "effects.parquet")
+    p = {(row["metric"], row["effect"]): row["p"] for row in effects.iter_rows(named=True)}
+    assert p["clustering_f1", "language"] < 1e-6 < 0.01 < p["clustering_f1", "gender"]
+    assert p["classification_change", "gender"] < 1e-6 < 0.01 < p["classification_change", "language"]
+    assert ("clustering_f1", "system x language x gender") in p
+    every = [only(found, "clustering_f1_difference", s).estimate for s in ("b1", "b2")]
+    assert sum(e.value * e.n for e in every) / 32 == pytest.approx(mean("clustering_f1"))
+    page, *files = write_run_report(found.folder)
+    assert {"groups-language", "groups-gender", "groups-all"} <= {f.stem for f in files}, "figure 18"
+    assert "Analysis of variance" in page.read_text(encoding="utf-8")
 
 
 def test_mos_recovers_the_means_of_table_8(tmp_path: Path) -> None:
@@ -183,7 +239,8 @@ def test_the_report_draws_the_figures_of_the_paper(tmp_path: Path) -> None:
     names = {f.stem for f in files if f.suffix == ".svg"}
     assert {"violin-naturalness", "violin-intelligibility", "violin-similarity-target"} <= names, "figure 16"
     assert {"det-naturalness", "det-intelligibility", "det-similarity-target", "det-similarity-nontarget"} <= names
-    assert "people-ignorant" in names, "figure 20"
+    assert {"people-ignorant", "people-min-cllr-ignorant"} <= names, "figure 20"
+    assert {"utility-naturalness-pocketsphinx", "utility-intelligibility-pocketsphinx"} <= names, "figure 21"
     text = page.read_text(encoding="utf-8")
     assert "Listening panel" in text and "anna" not in text and "4 evaluators" in text
     again = json.loads((found.folder / "findings.json").read_text())
@@ -194,4 +251,6 @@ def test_the_report_of_clusters_draws_figure_19(tmp_path: Path) -> None:
     panel = silent_panel(tmp_path, "clustering", sessions=2)
     simulate(panel, [clusterer] * 4)
     _, *files = write_run_report(analyze_panel(tmp_path).folder)
-    assert {"purity", "purity-cumulative"} <= {f.stem for f in files}
+    names = {f.stem for f in files}
+    assert {"purity", "purity-cumulative"} <= names
+    assert "groups-language" not in names, "nobody was asked for a language"

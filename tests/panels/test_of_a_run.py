@@ -12,9 +12,12 @@ import pytest
 from conftest import Command
 from panels.pools import simulate
 from panels.test_analysis import chooser
+from personare.core.findings import Estimate, Finding
+from personare.metrics import card
 from personare.panels import TESTS
 from personare.panels.folder import PlannedTrial, read_panel
 from personare.pipeline.folder import STAGES
+from personare.pipeline.jobs.panel import _objective
 from pipeline.tiny import write_corpus, write_study
 
 
@@ -49,12 +52,40 @@ def answer(trial: PlannedTrial, rng: Any) -> dict[str, Any]:
     }
 
 
+def test_what_machines_reached_is_kept_once_each() -> None:
+    def found(metric: str, value: float, *, system: str = "b1", **about: str | int) -> Finding:
+        return Finding(card(metric), Estimate(value, value, float("nan"), 3), {"anonymizer": system, **about})
+
+    kept = list(
+        _objective(
+            [
+                found("eer", 0.3, attacker="lazy"),
+                found("eer", 0.2, attacker="lazy", L=3),
+                found("eer", 0.1, attacker="lazy", gender="f"),
+                found("min_cllr", 0.8, attacker="lazy"),
+                found("wer", 0.1, speech="original", by="words"),
+                found("wer", 0.4, speech="anonymized", by="words"),
+                found("wer", 0.1, system="b2", speech="original", by="words"),
+                found("pesq", 2.0, by="quality"),
+            ]
+        )
+    )
+    assert [(one.metric, one.system, one.attacker, one.value) for one in kept] == [
+        ("eer", "b1", "lazy", 0.3),
+        ("min_cllr", "b1", "lazy", 0.8),
+        ("wer", "original", "words", 0.1),
+        ("wer", "b1", "words", 0.4),
+    ]
+    assert kept[0].low == 0.3 and kept[0].high is None
+
+
 def test_make_invite_analyze_export(run: Path, tmp_path: Path, personare: Command) -> None:
-    made = personare("panel", "make", run, tmp_path / "p", "--sessions", "2", "--trials", "8")
+    made = personare("panel", "make", run, tmp_path / "p", "--sessions", "2", "--trials", "8", "--language", "Hum")
     assert made.code == 0, made.stderr
     assert "2 sessions of 10 trials" in made.stdout
     panel = read_panel(tmp_path / "p")
     assert {one.attacker for one in panel.settings.objective} == {"ignorant"} and panel.settings.systems == ("b1", "b2")
+    assert {one.metric for one in panel.settings.objective} == {"eer"} and panel.settings.language == "Hum"
     heard = set(panel.design["heard"])
     assert heard == {"original", "b1", "b2"} and panel.design["seconds"].min() > 0.3  # type: ignore[operator]
     invited = personare("panel", "invite", tmp_path / "p", "--count", "3", "--address", "https://x.example")

@@ -31,6 +31,19 @@ def test_secrets_are_kept_as_digests_only(tmp_path: Path) -> None:
     assert len(set(secrets)) == 6 and not any(secret.encode() in kept for secret in secrets)
 
 
+def test_a_file_of_an_earlier_version_is_read_on(tmp_path: Path) -> None:
+    store = AnswerStore(tmp_path / "answers.sqlite")
+    who = entered(store).evaluator.evaluator
+    store._db.execute("ALTER TABLE evaluators DROP COLUMN native")
+    store.close()
+    again = AnswerStore(tmp_path / "answers.sqlite")
+    assert [(p.evaluator, p.native) for p in again.evaluators()] == [(who, None)]
+    login = again.enter(again.invite(1, days=1)[0])
+    assert login is not None
+    again.consent(login.evaluator.evaluator, (1,), native=False)
+    assert again.evaluators()[1].native is False
+
+
 def test_the_disk_has_an_answer_when_it_is_acknowledged(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path / "answers.sqlite")
     assert store._rows("PRAGMA journal_mode") == [("wal",)] and store._rows("PRAGMA synchronous") == [(2,)]

@@ -27,6 +27,7 @@ def consent(page: Any, name: str) -> None:
     page.get_by_role("button", name="Begin").wait_for()
     fine(page, f"{name}-consent")
     assert page.get_by_role("button", name="Begin").is_disabled()
+    page.get_by_role("group", name="Is English your first language?").get_by_label("no", exact=True).check()
     page.get_by_label("I am of age").check()
     page.get_by_role("button", name="Begin").click()
 
@@ -133,6 +134,7 @@ def test_a_whole_session(opened: Any, tmp_path: Path, test: Test, width: int, da
     store = AnswerStore(panel.answers)
     rows = store.answers()
     assert [row["trial"] for row in rows] == list(range(1, total + 1)) and store.evaluators()[0].headphones is True
+    assert store.evaluators()[0].native is False
     for row in rows:
         assert all(row["listening"]["plays"].values()) and row["answered"] > row["shown"]
     if test == "clustering":

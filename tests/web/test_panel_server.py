@@ -67,6 +67,19 @@ def server(panel: PanelFolder) -> Iterator[Server]:
         yield one
 
 
+def test_a_first_language_is_told_or_not_and_nothing_else_is_kept(panel: PanelFolder, server: Server) -> None:
+    store = AnswerStore(panel.answers)
+    for said, kept in ((True, True), (False, False), (None, None)):
+        client = entered(server, token := tokens_of(panel)[0])
+        assert client.ask("/api/consent", {"agree": True, "native": "French"})[0] == 422
+        assert client.ask("/api/consent", {"agree": True, "native": 1})[0] == 422
+        assert client.ask("/api/consent", {"agree": True, "native": said})[1]["step"] == "headphones"
+        login = store.enter(token)
+        assert login is not None and login.evaluator.native is kept
+        client.close()
+    store.close()
+
+
 def test_nothing_tells_what_a_sound_is(panel: PanelFolder, server: Server) -> None:
     client, state = begun(server, panel, tokens_of(panel)[0])
     said = json.dumps(state)

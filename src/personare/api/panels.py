@@ -38,6 +38,7 @@ def make_panel(
     trials: int | None = None,
     title: str = "",
     contact: str = "",
+    language: str = "",
     seed: int = 1,
 ) -> MadePanel:
     """Make a listening panel of a run folder that still has its stages; ``personare panel serve`` shows it to people.
@@ -46,6 +47,7 @@ def make_panel(
     ----------
     test : ``unified``, ``clustering``, ``abx`` or ``mos``.
     sessions : how many are dealt; people share them evenly. trials : of each; None as the papers have.
+    language : of the recordings: people are then asked whether it is their first one.
     """
     from personare.panels import TESTS
     from personare.pipeline.jobs.panel import make_panel as make
@@ -54,7 +56,15 @@ def make_panel(
     if known is None:
         raise UnknownNameError(f"no listening test '{test}'; {did_you_mean(test, TESTS)}")
     return make(
-        Path(run), Path(folder), test=known, sessions=sessions, trials=trials, title=title, contact=contact, seed=seed
+        Path(run),
+        Path(folder),
+        test=known,
+        sessions=sessions,
+        trials=trials,
+        title=title,
+        contact=contact,
+        language=language,
+        seed=seed,
     )
 
 

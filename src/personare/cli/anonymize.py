@@ -182,7 +182,9 @@ def _one(
         raise ConfigError("- reads a recording from a pipe, not from the keyboard; see: personare anonymize --help")
     pipes = (sys.stdin.buffer, sys.stdout.buffer)
     try:
-        done = anonymize_file(source, target, system, key_file=key, each_channel=each_channel, pipes=pipes)
+        with show.sound_progress("anonymizing, seconds") as watch:
+            how: dict[str, Any] = {"key_file": key, "each_channel": each_channel, "pipes": pipes}
+            done = anonymize_file(source, target, system, watch=watch, **how)
     except BrokenPipeError:  # the listener has hung up: what is left in the buffer goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return

@@ -22,6 +22,7 @@ def make(
     trials: int | None = typer.Option(None, min=1, help="Trials a session; without, as the papers have."),
     title: str = typer.Option("", help="What people read at the top; without, the title of the run."),
     contact: str = typer.Option("", help="Whom people can ask, e.g. an e-mail address."),
+    language: str = typer.Option("", help="Ask people whether this is their first language, e.g. English."),
     seed: int = typer.Option(1, help="The same run and seed deal the same trials."),
     as_json: bool = show.JSON,
 ) -> None:
@@ -40,7 +41,8 @@ def make(
     from personare.api import make_panel
     from personare.panels.design import counts
 
-    made = make_panel(run, folder, test=test, sessions=sessions, trials=trials, title=title, contact=contact, seed=seed)
+    words = {"title": title, "contact": contact, "language": language}
+    made = make_panel(run, folder, test=test, sessions=sessions, trials=trials, seed=seed, **words)
     rows = [
         [system, {True: "target", False: "nontarget", None: "-"}[target], str(count)]
         for (system, target), count in sorted(counts(made.sessions).items(), key=str)

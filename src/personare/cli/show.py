@@ -46,6 +46,25 @@ def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda steps: bars.update(task, advance=steps)
 
 
+@contextlib.contextmanager
+def sound_progress(title: str) -> Iterator[Callable[[float, float], None]]:
+    """Give a function to call with the seconds of sound done and those in all; what it draws counts whole seconds."""
+    tick: Callable[[int], None] | None = None
+    shown = 0
+    with contextlib.ExitStack() as open_bar:
+
+        def watch(done_s: float, total_s: float) -> None:
+            nonlocal tick, shown
+            if tick is None:
+                tick = open_bar.enter_context(progress(title, math.ceil(total_s)))
+            whole = math.ceil(total_s) if done_s >= total_s else int(done_s)
+            if whole > shown:
+                tick(whole - shown)
+                shown = whole
+
+        yield watch
+
+
 def _plain_lines(title: str, total: int) -> Callable[[int], None]:
     """Say how far it is and how long it will take every few seconds, one line each."""
     done, began = 0, time.monotonic()

@@ -109,9 +109,14 @@ CARDS: Mapping[str, str] = {
     # listening panels: people as attackers
     "abx": "personare.metrics.privacy.human_attack:ABX_CARD",
     "eer_people": "personare.metrics.privacy.human_attack:EER_CARD",
+    "cllr_people": "personare.metrics.privacy.human_attack:CLLR_CARD",
+    "min_cllr_people": "personare.metrics.privacy.human_attack:MIN_CLLR_CARD",
     "purity": "personare.metrics.privacy.clustering:PURITY_CARD",
     "clustering_f1": "personare.metrics.privacy.clustering:F1_CARD",
     "classification_change": "personare.metrics.privacy.clustering:CHANGE_CARD",
+    "purity_difference": "personare.metrics.privacy.listener_groups:PURITY_CARD",
+    "clustering_f1_difference": "personare.metrics.privacy.listener_groups:F1_CARD",
+    "classification_change_difference": "personare.metrics.privacy.listener_groups:CHANGE_CARD",
     # listening panels: what people think of the speech
     "naturalness": "personare.metrics.utility.opinion:NATURALNESS_CARD",
     "intelligibility": "personare.metrics.utility.opinion:INTELLIGIBILITY_CARD",

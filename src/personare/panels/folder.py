@@ -29,19 +29,21 @@ SETTINGS, DESIGN, STIMULI, ANSWERS = "panel.json", "design.parquet", "stimuli", 
 FORMAT = "personare panel 1"
 CONSENT = (
     "Taking part is voluntary; you may stop at any time by closing the page. What is kept: your answers, how long you "
-    "listened and when you answered, under a random token. Your name, address and browser are not kept."
+    "listened and when you answered, under a random token, and what you say about yourself on this page, if you are "
+    "asked. Your name, address and browser are not kept."
 )
 
 
 @dataclass(frozen=True)
-class ObjectiveEer:
-    """What an attacker by machine reached against one system in the run: an EER with its interval."""
+class ObjectiveValue:
+    """What a machine (an attacker, or a recognizer) reached with one system in the run: a metric with its interval."""
 
     system: str
     attacker: str
     value: float
     low: float | None
     high: float | None
+    metric: str = "eer"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class PanelSettings:
     ----------
     title, consent, contact : words that people read; systems : what is compared, besides original speech.
     headphones : the place of the quiet tone in each sound of the headphone check.
-    objective : the EER of every attacker of the run, to set beside that of people.
+    objective : EER and Cllr of every attacker of the run, and word error rates, to set beside what people say.
+    language : of the recordings; where it is named, people are asked whether it is their first one.
     """
 
     test: Test
@@ -64,7 +67,8 @@ class PanelSettings:
     format: str = FORMAT
     version: str = ""
     headphones: Mapping[str, int] = field(default_factory=dict)
-    objective: tuple[ObjectiveEer, ...] = ()
+    objective: tuple[ObjectiveValue, ...] = ()
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ class PlannedTrial:
     answer: str
     check: str
     stimuli: tuple[PlannedStimulus, ...]
+    gender: str = ""  # of the speakers, where all have the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +125,8 @@ def _planned(rows: Sequence[Mapping[str, Any]]) -> PlannedTrial:
     first = rows[0]
     stimuli = tuple(PlannedStimulus(r["stimulus"], r["part"], r["seconds"], r["speaker"]) for r in rows)
     facts = (first["session"], first["trial"], first["system"], first["target"], first["answer"], first["check"])
-    return PlannedTrial(*facts, stimuli)
+    genders = {r["gender"] for r in rows}
+    return PlannedTrial(*facts, stimuli, genders.pop() if len(genders) == 1 else "")
 
 
 def design_frame(sessions: Sequence[Session], seconds: Mapping[str, float], *, key: Key) -> pl.DataFrame:

@@ -27,7 +27,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS evaluators (
   evaluator TEXT PRIMARY KEY, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, created REAL NOT NULL,
   expires REAL NOT NULL, session INTEGER, consented REAL, headphone_tries INTEGER NOT NULL DEFAULT 0,
-  headphones INTEGER);
+  headphones INTEGER, native INTEGER);
 CREATE TABLE IF NOT EXISTS logins (
   digest TEXT PRIMARY KEY, evaluator TEXT NOT NULL REFERENCES evaluators, csrf TEXT NOT NULL, created REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS shown (
@@ -41,7 +41,10 @@ CREATE TABLE IF NOT EXISTS answers (
 
 @dataclass(frozen=True)
 class Evaluator:
-    """One person behind an opaque token: how far they are; ``headphones`` is None until the check is over."""
+    """One person behind an opaque token: how far they are; ``headphones`` is None until the check is over.
+
+    ``native`` tells whether the language of the recordings is their first one; None where they did not say.
+    """
 
     evaluator: str
     role: Role
@@ -50,6 +53,7 @@ class Evaluator:
     consented: float | None
     headphone_tries: int
     headphones: bool | None
+    native: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,9 @@ class AnswerStore:
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.execute("PRAGMA foreign_keys = ON")
             self._db.executescript(_TABLES)
+            columns = [row[1] for row in self._db.execute("PRAGMA table_info(evaluators)")]
+            if "native" not in columns:  # a file of an earlier version
+                self._db.execute("ALTER TABLE evaluators ADD COLUMN native INTEGER")
         except (sqlite3.Error, OSError) as error:
             raise OutputError(f"{path}: answers cannot be kept here ({error})") from None
 
@@ -142,9 +149,9 @@ class AnswerStore:
         return Login(str(cookie), rows[0][1], found[0]) if found else None
 
     def _evaluators(self, condition: str, *values: Any) -> list[Evaluator]:
-        columns = "evaluator, role, expires, session, consented, headphone_tries, headphones"
+        columns = "evaluator, role, expires, session, consented, headphone_tries, headphones, native"
         rows = self._rows(f"SELECT {columns} FROM evaluators WHERE {condition}", *values)  # noqa: S608 - our own words
-        return [Evaluator(w, r, e, s, c, n, None if h is None else bool(h)) for w, r, e, s, c, n, h in rows]
+        return [Evaluator(*plain, *(None if flag is None else bool(flag) for flag in (h, m))) for *plain, h, m in rows]
 
     def evaluators(self) -> list[Evaluator]:
         """Everybody who was invited, in the order of invitation."""
@@ -152,14 +159,15 @@ class AnswerStore:
 
     # how far they are
 
-    def consent(self, evaluator: str, sessions: Sequence[int]) -> None:
+    def consent(self, evaluator: str, sessions: Sequence[int], *, native: bool | None = None) -> None:
         """Note consent, and give the evaluator the session that fewest people have, the first one among equals."""
         with self._change() as db:
             taken = dict(db.execute("SELECT session, COUNT(*) FROM evaluators WHERE session > 0 GROUP BY session"))
             free = min(sessions, key=lambda number: (taken.get(number, 0), number))
             db.execute(
-                "UPDATE evaluators SET consented = ?, session = ? WHERE evaluator = ? AND consented IS NULL",
-                (self._clock(), free, evaluator),
+                "UPDATE evaluators SET consented = ?, session = ?, native = ? "
+                "WHERE evaluator = ? AND consented IS NULL",
+                (self._clock(), free, native, evaluator),
             )
 
     def tried_headphones(self, evaluator: str, *, passed: bool, last: bool) -> None:

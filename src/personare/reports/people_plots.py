@@ -1,10 +1,11 @@
 """Pictures of what people said: violins of ratings, the trade of errors, how well recordings were put together.
 
-After figures 16, 17, 19 of the VoicePrivacy 2020 paper; densities are Gaussian kernels that end where the scale ends.
+After figures 16 to 19 of the VoicePrivacy 2020 paper; densities are Gaussian kernels that end where the scale ends.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core.text import number_text
+from personare.metrics.privacy.listener_groups import GroupMean, group_mean
 from personare.reports.blocks import Figure
 from personare.reports.drawing.axes import Axis, limits, rows_axis
-from personare.reports.drawing.items import Band, Curve, Item, Level, Note, Panel
+from personare.reports.drawing.items import Band, Curve, Item, Level, Note, Panel, Whisker
 from personare.reports.drawing.lettering import wrapped
 from personare.reports.drawing.panels import picture
 from personare.reports.figures import DASHES, GUESSING_DASH, PANEL_PT, series_colour
@@ -122,3 +124,25 @@ def cumulative_figure(groups: Sequence[ValueSeries], *, name: str, title: str, a
     scene = picture([panel], width=PANEL_PT, height=190)
     words = "; ".join(f"{g.label}: median {number_text(float(np.median(g.values)))}" for g in groups)
     return Figure(scene, f"{title}. {words}.", name=name)
+
+
+def means_figure(groups: Sequence[ValueSeries], *, name: str, title: str, axis: str, mark: str = "") -> Figure:
+    """Draw the mean of every group as a diamond with its standard error, one a row; ``mark`` stars of significance."""
+    found = [group_mean(group.values) for group in groups]
+    items: list[Item] = [Level(0.0, across=True, dash=GUESSING_DASH, opacity=0.7)]
+    for row, (group, one) in enumerate(zip(groups, found, strict=True)):
+        if math.isfinite(one.error):
+            ends = ((one.mean - one.error, row), (one.mean + one.error, row))
+            items.append(Whisker(*ends, group.colour, width=1.4))
+        items.append(Curve([one.mean], [row], group.colour, width=0, marker="diamond", size=8))
+    values = [v for one in found for v in (one.mean, one.mean - one.error, one.mean + one.error) if math.isfinite(v)]
+    y = rows_axis([wrapped(f"{g.label} ({one.n})", 9.0, LABEL_PT) for g, one in zip(groups, found, strict=True)])
+    panel = Panel(Axis(*limits([*values, 0.0], margin=0.12), label=axis), y, tuple(items), f"{title} {mark}".strip())
+    scene = picture([panel], width=PANEL_PT, height=ROW_PT * (y.low - y.high))
+    words = "; ".join(_mean_words(group.label, one) for group, one in zip(groups, found, strict=True))
+    return Figure(scene, f"{title}. {words}.", name=name)
+
+
+def _mean_words(label: str, one: GroupMean) -> str:
+    error = f", standard error {number_text(one.error)}" if math.isfinite(one.error) else ""
+    return f"{label}: mean {number_text(one.mean)}{error} ({one.n} evaluators)"

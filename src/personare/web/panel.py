@@ -108,7 +108,7 @@ class PanelServer:
         if who.role == "admin":
             return told | {"step": "overview"}
         if who.consented is None or who.session is None:
-            return told | {"step": "consent", "trials": len(self.panel.sessions[1])}
+            return told | {"step": "consent", "trials": len(self.panel.sessions[1]), "language": s.language}
         if who.headphones is None:
             sounds = [{"id": token, "part": str(i + 1)} for i, token in enumerate(s.headphones)]
             return told | {"step": "headphones", "sounds": sounds, "again": who.headphone_tries > 0}
@@ -129,10 +129,15 @@ class PanelServer:
 
     async def _consent(self, request: Request) -> Response:
         login = await self._login(request, writes=True)
-        if json_object(await request.body()).get("agree") is not True:
+        given = json_object(await request.body())
+        if given.get("agree") is not True:
             raise RequestError(422, "nothing begins without consent")
-        if login.evaluator.role == "evaluator":
-            await run_in_threadpool(self.store.consent, login.evaluator.evaluator, list(self.panel.sessions))
+        native = given.get("native") if self.panel.settings.language else None
+        if native is not None and not isinstance(native, bool):
+            raise RequestError(422, "native is yes (true), no (false) or not said (null)")
+        who, sessions = login.evaluator, list(self.panel.sessions)
+        if who.role == "evaluator":
+            await run_in_threadpool(lambda: self.store.consent(who.evaluator, sessions, native=native))
         return await self._state(request)
 
     async def _headphones(self, request: Request) -> Response:

@@ -25,6 +25,7 @@ from personare.codecs.usc.trained import NO_VOICE, SHIPPED, open_trained
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
+from personare.core.progress import part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 DRAWN = "drawn"
 _EVENNESS = 0.6  # of the Dirichlet distribution that mixtures of voices are drawn from
+_CODING = 0.8  # roughly the share of the work that coding is, as opposed to decoding
 _SILENCE_S = 0.02  # digital silence that lasts so long is silent again
 _PAPER = "Tura-Vecino et al., Universal semantic disentangled privacy-preserving speech representation learning, 2025"
 
@@ -68,7 +70,9 @@ class UscAnonymizer(Fingerprinted):
         if not audio.samples.any():
             return Audio(np.zeros_like(audio.samples), audio.rate_hz)
         vector = self._drawn(rng) if self.voice == DRAWN else None
-        return as_loud(audio, self.built.decode(self.built.encode(audio).kept(1), rng=rng, vector=vector))
+        with part(_CODING):
+            tokens = self.built.encode(audio).kept(1)
+        return as_loud(audio, self.built.decode(tokens, rng=rng, vector=vector))
 
     def _drawn(self, rng: np.random.Generator) -> Floats:
         """Mix the codec's voices by shares drawn from ``rng``; of length 1."""
@@ -112,7 +116,8 @@ class CodecRoundTrip(Fingerprinted):
         refuse_nan(audio)
         if not audio.samples.any():
             return Audio(np.zeros_like(audio.samples), audio.rate_hz)
-        tokens = self.built.encode(audio)
+        with part(_CODING):
+            tokens = self.built.encode(audio)
         return as_loud(audio, self.built.decode(tokens if self.levels is None else tokens.kept(self.levels), rng=rng))
 
 

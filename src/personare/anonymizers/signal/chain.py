@@ -12,6 +12,7 @@ from personare.anonymizers import anonymizer
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
+from personare.core.progress import part
 from personare.core.protocols import Anonymizer, Invertible
 
 if TYPE_CHECKING:
@@ -86,5 +87,6 @@ class Chain(Fingerprinted):
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Apply every method to the result of the one before; each draws from a generator of its own."""
         for method, own in zip(self.methods, rng.spawn(len(self.methods)), strict=True):
-            audio = method(audio, rng=own)
+            with part(1 / len(self.methods)):
+                audio = method(audio, rng=own)
         return audio

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from personare.anonymizers.signal.lpc import lpc
-from personare.anonymizers.signal.phrases import excerpts
+from personare.anonymizers.signal.phrases import measured
 from personare.anonymizers.signal.poles import pole_pairs
 from personare.core.audio import Audio, resample
 
@@ -36,7 +36,7 @@ def median_formants_hz(audio: Audio) -> Floats | None:
         return None
     rate_hz = min(audio.rate_hz, _RATE_HZ)
     count = 5 if rate_hz >= 10_000 else 4
-    tracks = [_track(resample(part, rate_hz).samples, rate_hz, count) for part in excerpts(audio)]
+    tracks = [_track(resample(part, rate_hz).samples, rate_hz, count) for part in measured(audio)]
     energies = np.concatenate([energy for energy, _ in tracks])
     formants_hz = np.concatenate([formants for _, formants in tracks])
     if not len(energies):

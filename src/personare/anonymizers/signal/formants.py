@@ -38,6 +38,7 @@ from personare.anonymizers.signal.vocoder import (
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
+from personare.core.progress import part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,8 +129,10 @@ class Formants(Fingerprinted):
         """Anonymize one channel."""
         target = self._draw_target(rng)
         rate, spread = draw(self.speaking_rate, rng=rng), draw(self.f0_spread, rng=rng)
-        source_hz = median_f0_hz(audio)
-        own = _own_formants(audio)
+        with part(0.1):
+            source_hz = median_f0_hz(audio)
+        with part(0.1):
+            own = _own_formants(audio)
         aimed = self._aimed(own, target)
         speed = float(np.exp(np.mean(np.log(aimed / own))))  # the vocal tract as a whole: all formants by one factor
 
@@ -150,7 +153,8 @@ class Formants(Fingerprinted):
                 changed = transform_f0(changed, source_hz=source_hz, target_hz=target.f0_hz, spread=spread)
             return changed
 
-        return resynthesize(audio, change, speed=speed)
+        with part(0.8):
+            return resynthesize(audio, change, speed=speed)
 
     def _draw_target(self, rng: np.random.Generator) -> TargetVoice:
         table = builtin_targets() if self.targets is None else load_targets(self.targets)

@@ -31,6 +31,7 @@ from personare.anonymizers.signal.ranges import Range, check_range, draw
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
+from personare.core.progress import advance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,6 +117,7 @@ class McAdams(Fingerprinted):
             fitting = block[: count - done]
             samples[done : done + len(fitting)] = fitting
             done += len(fitting)
+            advance(len(fitting) / audio.rate_hz)
         return Audio(samples, audio.rate_hz)
 
     def stream(

@@ -12,6 +12,7 @@ import numpy as np
 
 from personare.core.audio import Audio
 from personare.core.errors import AudioError
+from personare.core.progress import advance
 
 PERIOD_S = 0.005
 FRAMES_PER_S = 200
@@ -67,6 +68,14 @@ def excerpts(audio: Audio) -> Iterator[Audio]:
         starts = [int(start) for start in np.linspace(0, count - step, _EXCERPTS)]
     for start in starts:
         yield Audio(audio.samples[start : start + step], audio.rate_hz)
+
+
+def measured(audio: Audio) -> Iterator[Audio]:
+    """Give the same excerpts, and say after each how much of the sound they stand for."""
+    every = list(excerpts(audio))
+    for some in every:
+        yield some
+        advance(audio.duration_s / len(every))
 
 
 def refuse_nan(audio: Audio) -> None:

@@ -17,9 +17,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from personare.anonymizers.signal.frames import limit_peaks
 from personare.anonymizers.signal.loudness import gains, k_weighted, levels
-from personare.anonymizers.signal.phrases import FRAMES_PER_S, PERIOD_S, excerpts, phrases, refuse_nan, sample_at
+from personare.anonymizers.signal.phrases import FRAMES_PER_S, PERIOD_S, measured, phrases, refuse_nan, sample_at
 from personare.core.audio import Audio, resample
 from personare.core.errors import MissingExtraError
+from personare.core.progress import advance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,12 +98,14 @@ def resynthesize(audio: Audio, change: Change, *, speed: float = 1.0) -> Audio:
         samples = audio.samples[start:end]
         if not samples.any():
             result[start:joint] *= np.linspace(1.0, 0.0, joint - start, dtype=np.float32)
+            advance((end - joint) / rate_hz)
             continue
         part = _synthesize(samples, change(_analyse(audio, begin, last, speed=speed)))
         rising = np.linspace(0.0, 1.0, joint - start)
         part[: joint - start] *= rising
         result[start:joint] *= (1.0 - rising).astype(np.float32)
         result[start:end] += part.astype(np.float32)
+        advance((end - joint) / rate_hz)
     return Audio(limit_peaks(result, hop=round(_LIMIT_S * rate_hz)), rate_hz)
 
 
@@ -219,5 +222,5 @@ def voiced_median_hz(f0_hz: Floats) -> float | None:
 
 def median_f0_hz(audio: Audio) -> float | None:
     """Measure the median F0 of a recording, on at most ten minutes of it."""
-    tracks = [track_f0(part) for part in excerpts(audio)]
+    tracks = [track_f0(some) for some in measured(audio)]
     return voiced_median_hz(np.concatenate(tracks)) if tracks else None

@@ -29,6 +29,7 @@ from personare.anonymizers.signal.vocoder import (
 )
 from personare.core.audio import Audio
 from personare.core.fingerprint import Fingerprinted
+from personare.core.progress import part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,7 +108,8 @@ class WorldWarp(Fingerprinted):
         drawn = self._draw(rng)
         knee = float(rng.uniform(*_KNEES))
         drift = draw_drift(self.drift, duration_s=audio.duration_s, rng=rng)
-        source_hz, limit_hz = median_f0_hz(audio), band_limit_hz(audio)
+        with part(0.1):
+            source_hz, limit_hz = median_f0_hz(audio), band_limit_hz(audio)
 
         def warped(speech: WorldParameters, factors: Floats) -> WorldParameters:
             factor = drawn.warp * float(factors[0])
@@ -120,7 +122,8 @@ class WorldWarp(Fingerprinted):
                 changed = transform_f0(changed, source_hz=source_hz, target_hz=drawn.target_hz, spread=drawn.spread)
             return replace(changed, aperiodicity=_scaled(changed.aperiodicity, drawn.exponent))
 
-        return resynthesize(audio, change)
+        with part(0.9):
+            return resynthesize(audio, change)
 
 
 @dataclass(frozen=True)

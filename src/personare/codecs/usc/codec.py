@@ -21,6 +21,7 @@ from personare.codecs.usc import features, sound
 from personare.codecs.usc.trained import NO_VOICE, SHIPPED, open_trained
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError
+from personare.core.progress import advance
 from personare.core.sessions import check_threads
 from personare.core.weights import require
 from personare.training.usc import grid
@@ -102,6 +103,7 @@ class Usc:
         for first, last in pieces(samples):
             found = features.measure(samples[first:last])
             parts.append(trained.encoded(found.content, found.prosody, found.mels, found.absolute))
+            advance((last - first) / grid.RATE_HZ)
         codes = np.concatenate(parts)
         return Tokens(codes, self.code_counts, self.fingerprint, audio.rate_hz, len(audio.samples), level_db)
 

@@ -8,7 +8,9 @@ C are the clusters of one trial, N its recordings; S gives every cluster another
 all such assignments, found exactly (linear sum assignment). For F1 two clusters may stand for the same speaker.
 Deviations: the papers do not say how ties are linked for F1; here the links that give the greatest F1 are taken, found
 by trying all of them. They do not define the change of classification as a formula either: here it counts the times a
-listener took a recording out of a cluster and put it into another one, for each recording.
+listener took a recording out of a cluster and put it into another one, for each recording. The paper (sec. 4.2.3) takes
+fewer changes with anonymized speech for a worse performance, so that its count may be another one: do not set the two
+side by side.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """People as attackers: how well listeners recognise a speaker, in A/B/X triplets and by rating similarity.
 
 P(A) = #{X was said to be A} / #{answers}, A the speaker of X, B another one        [turavecino2025usc, sec. 3.3]
-EER of the similarity that listeners rated, targets against nontargets        [tomashenko2022voiceprivacy, sec. 4.3]
+EER, Cllr and min Cllr of the similarity that listeners rated, targets against nontargets
+                                                                              [tomashenko2022voiceprivacy, sec. 4.3]
 
 Intervals leave out one evaluator after the other: answers of one evaluator resemble each other.
-Deviations: of a single evaluator Wilson's interval over answers is given. The EER is taken of normalized ranks, as the
-paper's DET curves are.
+Deviations: of a single evaluator Wilson's interval over answers is given. All three are taken of normalized ranks, as
+the paper's DET curves are. The paper does not say that ratings were calibrated before Cllr: here the ranks (0 to 1) are
+taken at their word as log-likelihood ratios, so that only min Cllr, which calibrates them, tells what they hold.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import numpy as np
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, MetricCard
 from personare.metrics.intervals import LEVEL, speaker_mean, wilson
+from personare.metrics.privacy.cllr import cllr_estimate, min_cllr_estimate
 from personare.metrics.privacy.eer import rocch_eer_estimate
 
 if TYPE_CHECKING:
@@ -45,6 +48,29 @@ EER_CARD = MetricCard(
     reading="share of wrong answers if the similarity that people rated decided; 50 % is guessing",
     caution="one short recording against another; programs that compare voices do better than people",
     unit="%",
+)
+
+CLLR_CARD = MetricCard(
+    name="cllr_people",
+    title="Cllr of rated similarity (people)",
+    better="higher",
+    bounds=(0.0, math.inf),
+    chance=None,
+    cite="brummer2006cllr; tomashenko2022voiceprivacy, sec. 4.3",
+    reading="bits that are lacking when the ratings of people are taken at their word; 1 is no information",
+    caution="ratings are no likelihood ratios: read min Cllr",
+    unit="bit",
+)
+MIN_CLLR_CARD = MetricCard(
+    name="min_cllr_people",
+    title="min Cllr of rated similarity (people)",
+    better="higher",
+    bounds=(0.0, 1.0),
+    chance=1.0,
+    cite="brummer2006cllr; tomashenko2022voiceprivacy, sec. 4.3",
+    reading="bits that are lacking after the best calibration of people's ratings, at even odds; 1 is no information",
+    caution="the calibration knows the answers: with few ratings noise alone lowers it",
+    unit="bit",
 )
 
 
@@ -83,4 +109,26 @@ def similarity_eer(
         nontargets,
         target_speakers=target_evaluators,
         nontarget_speakers=nontarget_evaluators,
+    )
+
+
+def similarity_cllr(
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    target_evaluators: ArrayLike,
+    nontarget_evaluators: ArrayLike,
+) -> tuple[Estimate, Estimate]:
+    """Estimate Cllr and min Cllr of rated similarity, with intervals from leaving out evaluators.
+
+    >>> who = ["p", "q"]
+    >>> raw, least = similarity_cllr([0.5, 0.5], [0.5, 0.5], target_evaluators=who, nontarget_evaluators=who)
+    >>> round(raw.value, 3), least.value
+    (1.045, 1.0)
+    """
+    return (
+        cllr_estimate(targets, nontargets, target_speakers=target_evaluators, nontarget_speakers=nontarget_evaluators),
+        min_cllr_estimate(
+            targets, nontargets, target_speakers=target_evaluators, nontarget_speakers=nontarget_evaluators
+        ),
     )

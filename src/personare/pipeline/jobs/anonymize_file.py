@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -87,12 +88,14 @@ def anonymize_file(
     key_file: Path | None = None,
     each_channel: bool = False,
     pipes: tuple[BinaryIO, BinaryIO] | None = None,
+    watch: Callable[[float, float], None] = lambda _done_s, _total_s: None,
 ) -> AnonymizedFile:
     """Anonymize one recording; ``each_channel`` draws a voice for each channel, else they share one.
 
     Parameters
     ----------
     source, target : files, or ``-`` for ``pipes`` (standard input and output).
+    watch : is told how many seconds of sound are done, and how many there are in all channels; first of 0.
     """
     began = time.perf_counter()
     stem = "stdin" if source == PIPE else source.stem
@@ -102,7 +105,15 @@ def anonymize_file(
     private = None if target == PIPE else private_folder(target)
     key = _key(key_file, private)
     tracks = [(name, name, channel) for name, channel in zip(names, channels, strict=True)]
-    hidden = hide_channels(system, key, tracks)
+    total_s, done_s = sum(channel.duration_s for channel in channels), 0.0
+    watch(0.0, total_s)
+
+    def tell(seconds: float) -> None:
+        nonlocal done_s
+        done_s = min(total_s, done_s + seconds)
+        watch(done_s, total_s)
+
+    hidden = hide_channels(system, key, tracks, watch=tell)
     if target == PIPE:
         assert pipes is not None
         pipes[1].write(encode_wav(hidden))

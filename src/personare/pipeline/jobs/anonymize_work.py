@@ -5,6 +5,7 @@ What an earlier run has made is kept only where its digest confirms it, and the 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import time
@@ -17,6 +18,7 @@ from personare.anonymizers.signal.retiming import Timing
 from personare.core.audio import Audio, encode, is_whole, read_channels
 from personare.core.errors import AudioError, OutputError
 from personare.core.files import file_digest, file_sha256, write_bytes
+from personare.core.progress import Watch, watched
 from personare.core.seeding import Key, rng_for
 from personare.core.utterances import Utterance
 from personare.pipeline.jobs.target import Format, Names
@@ -192,7 +194,17 @@ def _first(item: Item) -> Utterance:
     return item.people[0] if isinstance(item, Conversation) else item
 
 
-def hide_channels(system: System, key: Key, tracks: Sequence[tuple[str, str, Audio]]) -> list[Audio]:
-    """Anonymize (speaker, utterance, sound) channel by channel; the same names get the same draw."""
+def hide_channels(
+    system: System, key: Key, tracks: Sequence[tuple[str, str, Audio]], *, watch: Watch | None = None
+) -> list[Audio]:
+    """Anonymize (speaker, utterance, sound) channel by channel; the same names get the same draw.
+
+    ``watch`` is told of the seconds of sound that are done; all of them in the end, whatever the method tells.
+    """
     anonymize = system.build()
-    return [anonymize(s, rng=rng_for(key, "voice", *system.names_of(who, what))) for who, what, s in tracks]
+    hidden = []
+    for who, what, sound in tracks:
+        telling = watched(watch, total_s=sound.duration_s) if watch else contextlib.nullcontext()
+        with telling:
+            hidden.append(anonymize(sound, rng=rng_for(key, "voice", *system.names_of(who, what))))
+    return hidden

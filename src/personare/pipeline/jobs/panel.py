@@ -18,7 +18,7 @@ from personare.panels import Test
 from personare.panels.abx import abx_sessions
 from personare.panels.clustering import clustering_sessions
 from personare.panels.design import Session, balance_problems, repeats
-from personare.panels.folder import STIMULI, ObjectiveEer, PanelFolder, PanelSettings, design_frame, write_panel
+from personare.panels.folder import STIMULI, ObjectiveValue, PanelFolder, PanelSettings, design_frame, write_panel
 from personare.panels.mos import mos_sessions
 from personare.panels.recordings import ORIGINAL, Recording, SpeechPool
 from personare.panels.stimuli import write_headphone_check, write_stimuli
@@ -33,6 +33,7 @@ from personare.pipeline.store import Store
 from personare.pipeline.study import Study, located
 from personare.reports.run import Run, read_run
 
+ATTACKED = ("eer", "cllr", "min_cllr")  # of attackers, to set beside people
 RAN = "study.json"  # the study as it ran, also where it was changed on the command line
 SESSIONS: Mapping[Test, Callable[..., list[Session]]] = {
     "unified": unified_sessions,
@@ -62,6 +63,7 @@ def make_panel(
     seed: int = 1,
     title: str = "",
     contact: str = "",
+    language: str = "",
     watch: Callable[[int], None] = lambda _: None,
 ) -> MadePanel:
     """Make a panel of a run folder that still has its stages: choose speech, deal it, write the sounds."""
@@ -87,6 +89,7 @@ def make_panel(
         seed=seed,
         systems=tuple(pool.systems),
         contact=contact,
+        language=language,
         version=__version__,
         headphones=write_headphone_check(folder / STIMULI, key=names),
         objective=tuple(_objective(found.findings)),
@@ -152,9 +155,20 @@ def _ranked(found: Run) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
             yield (system, str(test)), tuple(group["enroll"].to_list())
 
 
-def _objective(findings: Sequence[Finding]) -> Iterator[ObjectiveEer]:
-    """Keep the EER of every attacker against every system, for everybody and one utterance at a time."""
+def _objective(findings: Sequence[Finding]) -> Iterator[ObjectiveValue]:
+    """Keep EER and Cllr of every attacker against every system, one utterance at a time, and word error rates."""
+    seen: set[tuple[str, ...]] = set()
     for f in findings:
-        c, e = f.conditions, f.estimate
-        if f.metric.name == "eer" and "gender" not in c and c.get("L", 1) == 1 and finite(e.value) is not None:
-            yield ObjectiveEer(str(c["anonymizer"]), str(c["attacker"]), e.value, finite(e.low), finite(e.high))
+        c, e, name = f.conditions, f.estimate, f.metric.name
+        if "gender" in c or "anonymizer" not in c or finite(e.value) is None:
+            continue
+        system = str(c["anonymizer"])
+        if name in ATTACKED and c.get("L", 1) == 1:
+            by = str(c["attacker"])
+        elif name == "wer":  # of original speech once, not once beside every system
+            system, by = ORIGINAL if c.get("speech") == ORIGINAL else system, str(c["by"])
+        else:
+            continue
+        if (name, by, system) not in seen:
+            seen.add((name, by, system))
+            yield ObjectiveValue(system, by, e.value, finite(e.low), finite(e.high), name)

@@ -42,7 +42,8 @@ def analyze_panel(path: Path, *, out: Path | None = None, attentive_only: bool =
     failed = inattentive(panel.settings.test, rows)
     used = [row for row in rows if not attentive_only or row.evaluator not in failed]
     s = panel.settings
-    found = analyze(s.test, used, systems=s.systems, seed=s.seed)
+    native = {person.evaluator: person.native for person in people}
+    found = analyze(s.test, used, systems=s.systems, seed=s.seed, native=native)
     notes = _notes(rows, people, failed, left_out=attentive_only)
     folder = out or path / ANALYSIS
     tables = dict(found.tables)

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from personare.core.findings import Estimate, Finding
+from personare.core.findings import Finding
 from personare.core.tables import read_frame
-from personare.metrics import card
 from personare.reports.bar_figures import FindingBar, bar_figure
-from personare.reports.blocks import Block, Figure, FigureRow, Paragraph, ReportTable, Section
+from personare.reports.blocks import Block, Figure, FigureRow, ReportTable, Section
 from personare.reports.figures import GREY, series_colour
 from personare.reports.people_plots import (
     ValueSeries,
@@ -22,13 +21,16 @@ from personare.reports.people_plots import (
     violin_figure,
 )
 from personare.reports.run import ORIGINAL, Run
-from personare.reports.scatter import Point, scatter_figure
 from personare.reports.score_plots import DetCurve, det_curve
-from personare.reports.sections.choosing import SeriesColours, groups, method_label, overall, slug
+from personare.reports.sections.choosing import SeriesColours, groups, method_label, overall
+from personare.reports.sections.listener_groups import group_sections
+from personare.reports.sections.people_machines import machine_sections
 
 # what a column of the table at the top shows: the metric, the kind of trials where there are two, its heading
 COLUMNS = (
     ("eer_people", "", "EER"),
+    ("cllr_people", "", "Cllr"),
+    ("min_cllr_people", "", "min Cllr"),
     ("abx", "", "speaker found"),
     ("purity", "", "purity"),
     ("clustering_f1", "", "F1"),
@@ -64,11 +66,7 @@ def people_sections(run: Run, colours: SeriesColours) -> list[Section]:
             sections.append(Section("trades", "Can people tell? (DET)", [trades]))
     for artefact in run.of_kind("clusterings"):
         sections.append(Section("clusters", "How recordings were put together", [_clusters(artefact.path, colours)]))
-    beside = list(_beside_machines(run, numbers, colours))
-    if beside:
-        words = Paragraph("Each point: one method. Across: a program that compares voices; upwards: people.", soft=True)
-        sections.append(Section("machines", "People beside machines", [FigureRow(beside), words]))
-    return sections
+    return [*sections, *group_sections(run, colours), *machine_sections(run, colours)]
 
 
 def _table(numbers: Sequence[Finding]) -> ReportTable:
@@ -79,8 +77,9 @@ def _table(numbers: Sequence[Finding]) -> ReportTable:
         cells = [next((f.text for f in group if _in_column(f, *c[:2])), "-") for c in shown]
         rows.append([method_label(method), *cells])
     levels = [{f.chance_text for f in numbers if _in_column(f, *c[:2])} for c in shown]
-    if any(level != {"-"} for level in levels):
-        rows.append(["guessing", *("\n".join(sorted(level)) if len(level) < 3 else "-" for level in levels)])
+    guessing = ["\n".join(sorted(level)) if len(level) < 3 else "-" for level in levels]
+    if set(guessing) != {"-"}:
+        rows.append(["guessing", *guessing])
     caption = "Means over evaluators; 95 % intervals in brackets"
     return ReportTable("people", caption, ["method", *(c[2] for c in shown)], rows, range(1, len(shown) + 1))
 
@@ -194,30 +193,3 @@ def _clusters(path: Path, colours: SeriesColours) -> FigureRow:
     return FigureRow(
         figures, "Original speech only in the control trials; half of the recordings elsewhere are anonymized."
     )
-
-
-def _beside_machines(run: Run, numbers: Sequence[Finding], colours: SeriesColours) -> Iterator[Figure]:
-    """Figure 20: the EER of every attacker of the run against the EER of people."""
-    people = {str(f.conditions["anonymizer"]): f for f in numbers if f.metric.name == "eer_people"}
-    for artefact in run.of_kind("objective") if people else ():
-        rows = [
-            Finding(
-                card("eer"),
-                Estimate(row["value"], _or_nan(row["low"]), _or_nan(row["high"]), 0),
-                {"anonymizer": row["system"], "attacker": row["attacker"]},
-            )
-            for row in read_frame(artefact.path).iter_rows(named=True)
-        ]
-        for (attacker,), group in groups(rows, "attacker").items():
-            points = [
-                Point(method_label(name), f, people[name], colours.method(name))
-                for f in group
-                if (name := str(f.conditions["anonymizer"])) in people
-            ]
-            if points:
-                title = f"EER of people, against the {attacker} attacker"
-                yield scatter_figure(points, name=f"people-{slug(attacker)}", title=title)
-
-
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value

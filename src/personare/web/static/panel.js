@@ -41,12 +41,16 @@ function consent(state) {
   const [words, each] = WORDS[state.test];  // seconds a step
   const minutes = Math.ceil(state.trials * each / 60);
   const agree = el("input", { type: "checkbox", id: "agree", onchange: () => { go.disabled = !agree.checked; } });
-  const go = el("button", { class: "main", type: "button", disabled: true, onclick: () => send("api/consent", { agree: true }, go) }, "Begin");
+  const go = el("button", { class: "main", type: "button", disabled: true, onclick: () => send("api/consent", { agree: true, native }, go) }, "Begin");
+  let native = null;
+  const asked = state.language ? el("fieldset", {}, el("legend", {}, `Is ${state.language} your first language?`),
+    el("div", { class: "choices" }, [["yes", true], ["no", false], ["I would rather not say", null]].map(([word, value]) => el("label", {},
+      el("input", { type: "radio", name: "native", checked: value === null, onchange: () => { native = value; } }), word)))) : null;
   show(el("h1", {}, state.title), el("p", {}, words),
     el("ul", {}, el("li", {}, `It takes about ${minutes} minute${minutes > 1 ? "s" : ""}, ${state.trials} steps. You may close the page and go on later with the same invitation.`),
       el("li", {}, "Use headphones in a quiet place."), el("li", {}, "There is no right answer that you should find out; say what you hear."),
       el("li", {}, "Every recording must be heard to the end before you can answer; you may hear it again as often as you like.")),
-    el("section", { class: "card" }, el("h2", { class: "first" }, "Your consent"), el("p", {}, state.consent), contact(state),
+    el("section", { class: "card" }, el("h2", { class: "first" }, "Your consent"), el("p", {}, state.consent), contact(state), asked,
       el("p", {}, el("label", { class: "agree" }, agree, " I am of age, have read this, and take part of my own free will."))),
     el("div", { class: "actions" }, go));
 }

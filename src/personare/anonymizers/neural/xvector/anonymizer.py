@@ -45,6 +45,7 @@ from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError
 from personare.core.files import file_digest
 from personare.core.fingerprint import Fingerprinted
+from personare.core.progress import advance, part
 from personare.core.seeding import Key, rng_for
 from personare.core.weights import require
 from personare.encoders import swift
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+_TRACKING = 0.3  # roughly the share of the work that measuring pitch and loudness is
 _EMBEDDED_S = 60.0  # how much of a long recording is embedded for the speaker's own vector
 _SILENT_S = {"keep": 0.02, "predicted": 0.2}  # silence stays silent from this length on, by the choice of energy
 
@@ -160,7 +162,8 @@ class XVector(Fingerprinted):
         tracks: list[ProsodyTrack | None] = [None] * len(spans)
         source, target = None, self._bank.f0_of(vectors.source)
         if choice.needs_track or self.pitch == "keep":
-            measured = [track_prosody(sound.samples[first:last]) for first, last in spans]
+            with part(_TRACKING):
+                measured = [_tracked(sound.samples[first:last]) for first, last in spans]
             source = f0_statistics(np.concatenate([track.f0_hz[track.voiced] for track in measured]))
             tracks = [*measured] if choice.needs_track else tracks
         if self.pitch == "keep":
@@ -168,10 +171,12 @@ class XVector(Fingerprinted):
 
         def pieces() -> Iterator[tuple[int, Floats]]:
             for (first, last), track in zip(spans, tracks, strict=True):
-                part = sound.samples[first:last]
-                yield first, self._speak(part, track, vectors.envelope, source=source, target=target, rng=rng)
+                some = sound.samples[first:last]
+                yield first, self._speak(some, track, vectors.envelope, source=source, target=target, rng=rng)
+                advance(len(some) / RATE_HZ)
 
-        joined = crossfade(pieces(), len(sound.samples))
+        with part(1.0 if source is None else 1.0 - _TRACKING):
+            joined = crossfade(pieces(), len(sound.samples))
         return match_level(sound.samples, joined) if self.energy == "keep" else fixed_level(joined)
 
     def _speak(
@@ -220,6 +225,12 @@ def _overlapping(sound: Audio) -> list[tuple[int, int]]:
     """First sample and the one after the last of phrases that reach 20 ms into each other."""
     cuts = [(sample_at(first, RATE_HZ), sample_at(last, RATE_HZ)) for first, last in phrases(sound)]
     return [(max(first - CROSSFADE, 0), min(last + CROSSFADE, len(sound.samples))) for first, last in cuts]
+
+
+def _tracked(samples: Floats) -> ProsodyTrack:
+    track = track_prosody(samples)
+    advance(len(samples) / RATE_HZ)
+    return track
 
 
 def _unit(vector: Floats) -> Floats:
