@@ -47,7 +47,7 @@ def given(tmp_path: Path) -> Path:
 
 def remotely(place: Path, target: str, fetch: str, put: str, engine: Engine) -> AnonymizeSummary:
     corpus = read_listed(place / "in" / "manifest.parquet").corpus
-    remote = {"fetch": RemoteFolder(fetch), "put": RemoteFolder(put)}
+    remote: dict[str, Any] = {"fetch": RemoteFolder(fetch), "put": RemoteFolder(put)}
     return anonymize(corpus, place / target, SYSTEM, engine=engine, key_file=place / "key", **remote)
 
 

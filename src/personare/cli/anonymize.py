@@ -105,7 +105,7 @@ def anonymize(
         places.check_source(source, target)
     one = is_recording(source)
     if one:
-        others = {"--retime": retime, "--trim": trim, "--coarse": coarse, "--no-text": no_text}
+        others: dict[str, Any] = {"--retime": retime, "--trim": trim, "--coarse": coarse, "--no-text": no_text}
         others |= {"--fetch": fetch, "--put": put}
         _refuse_for_one(layout=layout, shard=shard, names=names, speaker_from=speaker_from, others=others)
         if as_json and target == PIPE:
