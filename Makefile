@@ -26,7 +26,7 @@ $(VENV)/.base: $(VENV)/.ready pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.base
 	@echo "installing what the tests need"
-	@$(PIP) install --editable '.[asr,media,neural,pdf,pitch,quality,web]' --group dev
+	@$(PIP) install --editable '.[asr,bucket,media,neural,pdf,pitch,quality,web]' --group dev
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.ready pyproject.toml

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from crash.commands import content, write_hums
+from personare.core.embedding_files import read_embeddings
 from personare.core.errors import ConfigError, MissingExtraError, UnknownNameError
+from personare.core.remote import RemoteFolder
+from personare.core.seeding import load_or_make_key
+from personare.core.tables import Embeddings
+from personare.corpora import read_corpus
+from personare.corpora.manifest import read_listed
 from personare.engine import Serial, engine_named
+from personare.pipeline import gallery_parts
+from personare.pipeline.gallery_parts import nontargets_by_engine
+from personare.pipeline.jobs.anonymize import anonymize
+from personare.pipeline.system import System
+from promise_counts import counted
 
 INSTALLED = importlib.util.find_spec("ray") is not None
 
@@ -40,6 +56,40 @@ def test_a_local_cluster_gives_what_this_process_gives() -> None:
     assert unordered == list(Serial().map(halved, items))
     failed = [result for result in unordered if not result.ok]
     assert len(failed) == 15 and failed[0].error == "ValueError: 1 is odd"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not INSTALLED, reason="needs the extra 'ray'")
+def test_a_gallery_is_counted_in_parts_to_the_same_whole_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    np.save(tmp_path / "e.npy", rng.standard_normal((4000, 32)).astype(np.float32))
+    gallery = read_embeddings(tmp_path / "e.npy")
+    vectors = gallery.vectors[::40] + 2 * rng.standard_normal((100, 32)).astype(np.float32)
+    tests = Embeddings(tuple(f"t{n:03d}" for n in range(100)), gallery.speakers[::40], vectors)
+    expected = nontargets_by_engine(tests, gallery, engine=Serial())
+    monkeypatch.setattr(gallery_parts, "PART_ROWS", 150)
+    for some in (gallery, replace(gallery, vectors=np.array(gallery.vectors))):  # mapped from the file, and sent
+        assert (nontargets_by_engine(tests, some, engine=engine_named("ray", 2)) == expected).all()
+    assert expected.max() > 100
+    counted("ray: linkability in 27 parts of 4,000 people, from a file and sent; the same whole numbers as one process")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not INSTALLED, reason="needs the extra 'ray'")
+def test_recordings_are_fetched_and_results_put_by_the_workers(tmp_path: Path) -> None:
+    write_hums(tmp_path / "in", speakers=2, utterances=5)
+    load_or_make_key(tmp_path / "key")
+    how: dict[str, Any] = {"key_file": tmp_path / "key"}
+    system = System("mcadams", {"alpha": [0.5, 0.9]})
+    anonymize(read_corpus(tmp_path / "in").corpus, tmp_path / "one", system, engine=Serial(), **how)
+    how |= {"fetch": RemoteFolder(f"file://{tmp_path}/in"), "put": RemoteFolder(f"file://{tmp_path}/bucket")}
+    corpus = read_listed(tmp_path / "in" / "manifest.parquet").corpus
+    made = anonymize(corpus, tmp_path / "two", system, engine=engine_named("ray", 2), **how)
+    assert (made.done, made.failed) == (10, 0), made.failures
+    assert content(tmp_path / "bucket") == content(tmp_path / "one")
+    counted("ray: 10 utterances fetched and put by URL; byte-identical to one process on one disk")
 
 
 def test_a_cluster_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from personare.cli.anonymize_summary import tell
 from personare.cli.study_progress import duration
 
 if TYPE_CHECKING:
+    from personare.core.remote import RemoteFolder
     from personare.core.tables import Corpus
     from personare.pipeline.jobs.anonymize_file import AnonymizedFile
     from personare.pipeline.system import Level, System
@@ -46,6 +47,8 @@ def anonymize(
     trim: bool = typer.Option(False, "--trim", help="Cut silence at both ends."),
     coarse: float | None = typer.Option(None, metavar="SECONDS", help="Round lengths up to a multiple of it."),
     no_text: bool = typer.Option(False, "--no-text", help="Leave transcripts out of the manifest."),
+    fetch: str | None = typer.Option(None, metavar="URL", help="Where the audio that the table SRC lists is fetched."),
+    put: str | None = typer.Option(None, metavar="URL", help="Where results are put, e.g. s3://bucket/anonymous."),
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Say what would be done and how long it takes; write nothing."
     ),
@@ -102,7 +105,8 @@ def anonymize(
         places.check_source(source, target)
     one = is_recording(source)
     if one:
-        others = {"--retime": retime, "--trim": trim, "--coarse": coarse, "--no-text": no_text}
+        others: dict[str, Any] = {"--retime": retime, "--trim": trim, "--coarse": coarse, "--no-text": no_text}
+        others |= {"--fetch": fetch, "--put": put}
         _refuse_for_one(layout=layout, shard=shard, names=names, speaker_from=speaker_from, others=others)
         if as_json and target == PIPE:
             raise ConfigError("--json and the sound cannot both go to standard output; name a file instead of -")
@@ -114,14 +118,25 @@ def anonymize(
         each_channel = rule is not None and rule.kind == "channel"
         _one(source, target, system, key, each_channel=each_channel, dry_run=dry_run, as_json=as_json)
         return
-    corpus = _read(source, layout, speaker_from, system)
+    remote = {name: _remote(url) for name, url in (("fetch", fetch), ("put", put)) if url is not None}
+    if fetch is not None and (layout or speaker_from or dry_run):
+        raise ConfigError("--fetch reads a table of utterances: leave out --layout, --speaker-from and --dry-run")
+    corpus = _read(source, layout, speaker_from, system, fetched=fetch is not None)
     if dry_run:
         _rehearse(corpus, source, target, system, jobs=jobs, key=key, as_json=as_json)
         return
     origin = places.Origin(source, layout, speaker_from)
     how: dict[str, Any] = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
     how |= {"timing": timing, "text": not no_text, "engine": engine_named(engine, jobs, address)}
-    _corpus(corpus, target, system, origin, how, as_json=as_json)
+    _corpus(corpus, target, system, origin, how | remote, as_json=as_json)
+
+
+def _remote(url: str) -> RemoteFolder:
+    from personare.core.remote import RemoteFolder
+
+    remote = RemoteFolder(url.rstrip("/"))
+    remote.check()
+    return remote
 
 
 def _system(method: str | None, strength: str | None, settings: list[str] | None, level: Level) -> System:
@@ -207,16 +222,18 @@ def _tell_one(done: AnonymizedFile, target: Path, system: System, *, kept: bool,
         show.aside("the key of this pipe is forgotten; --key FILE keeps it")
 
 
-def _read(source: Path, layout: str | None, speaker_from: str | None, system: System) -> Corpus:
+def _read(source: Path, layout: str | None, speaker_from: str | None, system: System, *, fetched: bool) -> Corpus:
     """Read the corpus, and say whom it holds before any work."""
     from personare.corpora import read_corpus
+    from personare.corpora.manifest import read_listed
     from personare.pipeline.jobs.corpus_facts import people_of, speech_problems
 
-    reading = read_corpus(source, layout=layout, speaker_from=speaker_from, person_channels=True)
+    how: dict[str, Any] = {"layout": layout, "speaker_from": speaker_from, "person_channels": True}
+    reading = read_listed(source) if fetched else read_corpus(source, **how)
     corpus = reading.corpus
     counts = f"{len(corpus.speakers):,} speakers, {len(corpus):,} utterances"
     show.aside(f"{source}: {reading.layout}, {counts}, such as {show.people(people_of(corpus))}")
-    show.problems([*reading.problems, *speech_problems(corpus)])
+    show.problems([*reading.problems, *([] if fetched else speech_problems(corpus))])
     show.aside(f"method: {system.describe()}")
     return corpus
 

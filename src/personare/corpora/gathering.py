@@ -42,10 +42,14 @@ def gather(
     problems: Iterable[Problem] = (),
     notes: Iterable[str] = (),
     trials: Trials | None = None,
+    present: bool = True,
 ) -> Reading:
-    """Check candidate rows (utterance, speaker, audio as full path, and what else is known) and make the Reading."""
+    """Check candidate rows (utterance, speaker, audio as full path, and what else is known) and make the Reading.
+
+    ``present`` leaves out what names no file; False where files lie elsewhere.
+    """
     faults, remarks = list(problems), list(notes)
-    for check in CHECKS:
+    for check in CHECKS if present else [check for check in CHECKS if check is not _present]:
         frame, more = check(frame, place)
         faults += more
     if "gender" in frame.columns:

@@ -16,7 +16,7 @@ import polars as pl
 from personare.core.errors import CorpusError, TableError
 from personare.core.files import refuse_full
 from personare.core.tables import Corpus, Trials, read_frame
-from personare.corpora.gathering import Reading, checked_trials, gather, idle_speakers, orphans
+from personare.corpora.gathering import UNSAFE_NAME, Reading, checked_trials, gather, idle_speakers, orphans
 from personare.corpora.listing import full_path
 from personare.corpora.problems import Problem, plain
 from personare.corpora.walking import walk
@@ -48,7 +48,7 @@ class Manifest:
         if table is None:
             raise CorpusError(f"{path}: layout 'manifest' needs {self.looks_for}")
         folder = table.parent.resolve()
-        frame = _rows(table)
+        frame = _rows(table, folder=folder)
         problems = []
         if path.is_dir():
             tree = walk(folder)
@@ -69,6 +69,18 @@ class Manifest:
             notes=notes,
             trials=trials,
         )
+
+
+def read_listed(table: Path) -> Reading:
+    """Read a table of utterances whose audio lies on another file system, by paths below one folder there."""
+    if not table.is_file() or table.suffix not in (".parquet", ".tsv"):
+        raise CorpusError(f"{table}: recordings that are fetched need a table of utterances, .parquet or .tsv")
+    frame = _rows(table, folder=None)
+    audio = frame["audio"].drop_nulls()
+    odd = audio.filter(audio.str.contains(UNSAFE_NAME) | audio.str.contains(r"://|\\"))
+    if len(odd):
+        raise CorpusError(f"{table}: audio '{plain(odd[0][:80])}' must be a path below the folder it is fetched from")
+    return gather(frame, layout="manifest", evidence=f"{table.name}, fetched", place=table.name, present=False)
 
 
 def write_manifest(corpus: Corpus, folder: Path, *, trials: Trials | None = None) -> None:
@@ -104,8 +116,8 @@ def _table_at(path: Path) -> Path | None:
     return path if path.is_file() and path.suffix in (".parquet", ".tsv") else None
 
 
-def _rows(table: Path) -> pl.DataFrame:
-    """Read the table, numbers as numbers and audio as full paths."""
+def _rows(table: Path, *, folder: Path | None) -> pl.DataFrame:
+    """Read the table, numbers as numbers and audio as full paths; as it is written without a folder."""
     frame = read_frame(table)
     for column in Corpus.required:
         if column not in frame.columns:
@@ -115,7 +127,8 @@ def _rows(table: Path) -> pl.DataFrame:
         kind = frame[column].dtype
         if kind.is_nested() or kind in (pl.Binary, pl.Object):
             raise CorpusError(f"{table}: the column '{column}' must hold text or numbers, not {kind}")
-    folder = table.parent.resolve()
+    if folder is None:
+        return _typed(frame, table).with_columns(pl.col("audio").cast(pl.String))
     written = frame["audio"].cast(pl.String)
     parts = [written.slice(begin, _ROWS) for begin in range(0, len(written), _ROWS)] or [written]
     places = [pl.Series("audio", [full_path(folder, a) if a else None for a in p], dtype=pl.String) for p in parts]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,7 +84,7 @@ class GalleryTests:
 
     def above_in(self, part: NDArray[np.floating], *, first: int = 0) -> NDArray[np.int64]:
         """Count the nontargets [t] among some rows of the gallery, which begin at its row ``first``."""
-        unit, own = unit_rows(self.vectors, dtype=np.float32), self._own_scores()
+        unit, own = self._unit, self._own
         counts = np.zeros(len(unit), dtype=np.int64)
         step = max(1, BLOCK_CELLS // ENROLLED_AT_ONCE)
         for begin in range(0, len(part), ENROLLED_AT_ONCE):
@@ -96,7 +97,13 @@ class GalleryTests:
                 counts[rows] += tests._in_block(unit[rows] @ gallery, some, own[rows])
         return counts
 
-    def _own_scores(self) -> NDArray[np.float64]:
+    @cached_property
+    def _unit(self) -> NDArray[np.float32]:
+        """The tests scaled to length 1, once for all parts."""
+        return unit_rows(self.vectors, dtype=np.float32)
+
+    @cached_property
+    def _own(self) -> NDArray[np.float64]:
         """The cosine of each test with its own speaker, in double precision."""
         own = np.empty(len(self.vectors))
         for start in range(0, len(own), ENROLLED_AT_ONCE):

@@ -21,6 +21,7 @@ import polars as pl
 from personare.anonymizers.signal.retiming import Timing
 from personare.core.errors import PersonareError
 from personare.core.files import sweep
+from personare.core.remote import RemoteFolder
 from personare.core.tables import Corpus
 from personare.engine import Engine, Result
 from personare.pipeline.jobs.anonymize_journal import AnonymizeJournal
@@ -28,12 +29,11 @@ from personare.pipeline.jobs.anonymize_work import (
     AnonymizedUtterance,
     AnonymizeWork,
     Assignment,
-    confirmed,
-    source_digest,
+    current_digest,
 )
 from personare.pipeline.jobs.anonymize_work import hide_channels as hide_channels
 from personare.pipeline.jobs.anonymize_work import plain as plain
-from personare.pipeline.jobs.published import CARRIED, publish, write_failures
+from personare.pipeline.jobs.published import AUDIO, CARRIED, publish, write_failures
 from personare.pipeline.jobs.published import MANIFEST as MANIFEST
 from personare.pipeline.jobs.target import Format, Names, Origin, prepare
 from personare.pipeline.jobs.target import private_folder as private_folder
@@ -110,6 +110,8 @@ def anonymize(
     text: bool = True,
     watch: Callable[[Outcome], None] = lambda _: None,
     origin: Origin | None = None,
+    fetch: RemoteFolder | None = None,
+    put: RemoteFolder | None = None,
 ) -> AnonymizeSummary:
     """Anonymize ``corpus`` into ``target``; what an interrupted run finished is kept, and the end is bit-identical.
 
@@ -119,6 +121,8 @@ def anonymize(
     timing : what is changed of pauses, rate and length; text : whether transcripts come along.
     watch : is given each Result as it comes.
     origin : where the corpus was read from, noted in the private folder so that ``personare lookup`` finds it.
+    fetch, put : where recordings lie and where results go, if not on this file system; what is listed of them (the
+        manifest, the card, digests) is written to ``target``, and put there too.
     """
     began = time.perf_counter()
     if names == "keep":
@@ -134,9 +138,10 @@ def anonymize(
         origin=origin,
         timing=asdict(timing) if timing else None,
         text=text,
+        put=put.url if put else None,
     )
     swept = sweep(target) + sweep(private)
-    work = AnonymizeWork(system, key, target, file_format, names, timing=timing)
+    work = AnonymizeWork(system, key, target, file_format, names, timing=timing, fetch=fetch, put=put)
     every = work_list(corpus, work.name_of)
     mine = every.shard(shard)
     journal = AnonymizeJournal(private, system.present_fingerprint, shard)
@@ -192,16 +197,15 @@ def _state(
     places = every.frame.select("lead", "place").unique("lead", maintain_order=True)
     made = places.join(known, on="lead", how="inner", maintain_order="left")
     there = []
+    put = work.put.names(AUDIO) if work.put else None
     for lead, place, source, output, _ in made.iter_rows():
-        file = work.target / place
         if lead not in failures:
-            there.append(file.is_file())
+            there.append((work.target / place).is_file() if put is None else place in put)
             continue
-        same = source_digest(failures[lead][0].item) in (None, source) and confirmed(file, output)
+        same = current_digest(failures[lead][0].item, work.fetch) in (None, source) and work.confirmed(place, output)
         there.append(same)
         if not same:
-            with contextlib.suppress(OSError):
-                file.unlink(missing_ok=True)
+            work.remove(place)
     noted = made.select("lead")
     made = made.filter(pl.Series(there, dtype=pl.Boolean))
     gone = set(noted.join(made, on="lead", how="anti")["lead"])

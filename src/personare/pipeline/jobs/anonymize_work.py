@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ from personare.core.audio import Audio, encode, is_whole, read_channels
 from personare.core.errors import AudioError, OutputError
 from personare.core.files import file_digest, file_sha256, write_bytes
 from personare.core.progress import Watch, watched
+from personare.core.remote import RemoteFolder
 from personare.core.seeding import Key, rng_for
 from personare.core.utterances import Utterance
 from personare.pipeline.jobs.target import Format, Names
@@ -103,6 +105,7 @@ def plain(name: str) -> str:
 class AnonymizeWork:
     """The work on one utterance, for any engine: read, anonymize each channel by the same draw, write.
 
+    ``fetch`` is where recordings lie, ``put`` where results go, if not on this file system.
     ``journaled`` trusts what the journal's digest confirms; else (a study's stage, whose name already tells system and
     source) a file is trusted that is whole by its own checksum.
     """
@@ -114,6 +117,8 @@ class AnonymizeWork:
     names: Names
     journaled: bool = True
     timing: Timing = field(default_factory=Timing)
+    fetch: RemoteFolder | None = None
+    put: RemoteFolder | None = None
 
     def place_of(self, item: Item | Assignment) -> Path:
         """Where the result of an utterance goes."""
@@ -128,27 +133,37 @@ class AnonymizeWork:
 
     def __call__(self, one: Assignment) -> AnonymizedUtterance:
         """Anonymize it, unless an earlier run has."""
-        if not self.target.is_dir():
+        if self.put is None and not self.target.is_dir():
             raise OutputError(f"{self.target}: is not there any more; was it moved, deleted or unmounted?")
-        item, place = one.item, self.place_of(one)
+        if self.fetch is None:
+            return self._made(one, one.item)
+        with tempfile.TemporaryDirectory(prefix="personare-") as folder:
+            return self._made(one, fetched(one.item, self.fetch, Path(folder)))
+
+    def _made(self, one: Assignment, item: Item) -> AnonymizedUtterance:
+        """Anonymize it, where ``item`` lies on this file system."""
+        place = self.place_of(one)
         source = source_digest(item)
         kept = self._kept(one, place, source)
         if isinstance(kept, AnonymizedUtterance):
             return kept
         if source is None:
-            raise AudioError(f"{_first(item).audio}: no such file")
+            raise AudioError(f"{_first(one.item).audio}: no such file")
         began = time.perf_counter()
         if isinstance(item, Conversation):
             first = item.people[0]
             heard = read_channels(first.audio, start_s=first.start_s, stop_s=first.end_s)
-            tracks = [(one, heard[(one.person_channel or 1) - 1]) for one in item.people]
+            tracks = [(who, heard[(who.person_channel or 1) - 1]) for who in item.people]
         else:
             tracks = [(item, channel) for channel in item.read_channels()]
         channels = hide_channels(self.system, self.key, [(t.speaker, t.utterance, sound) for t, sound in tracks])
         if self.timing:
             channels = self.timing(channels, rng=rng_for(self.key, "timing", item.speaker, item.utterance))
         content = encode(place, channels)
-        write_bytes(place, content, dated=False)  # dates would tell the order of the source, and so who is who
+        if self.put is not None:
+            self.put.put(self.name_of(one.speaker, one.utterance), content)
+        else:
+            write_bytes(place, content, dated=False)  # dates would tell the order of the source, and so who is who
         output = hashlib.sha256(content).hexdigest()
         return AnonymizedUtterance(channels[0].duration_s, time.perf_counter() - began, source, output, kept)
 
@@ -162,19 +177,42 @@ class AnonymizeWork:
             return ""
         if source is not None and source != known.source:
             return "changed"
-        if not place.is_file():
+        there = self.put.digest(self.name_of(one.speaker, one.utterance)) if self.put else _digest(place)
+        if there is None:
             return "missing"
-        if not confirmed(place, known.output):
+        if there != known.output:
             return "damaged"
         return AnonymizedUtterance(known.speech_s, 0.0, known.source, known.output)
 
+    def confirmed(self, name: str, digest: str) -> bool:
+        """Whether a result is there and has the digest that was noted."""
+        return digest == (self.put.digest(name) if self.put else _digest(self.target / name))
 
-def confirmed(place: Path, digest: str) -> bool:
-    """Whether a file is there and has the digest that was noted."""
+    def remove(self, name: str) -> None:
+        """Remove a result that nothing confirms."""
+        with contextlib.suppress(OSError, OutputError):
+            if self.put is not None:
+                self.put.remove(name)
+            else:
+                (self.target / name).unlink(missing_ok=True)
+
+
+def _digest(place: Path) -> str | None:
     try:
-        return file_sha256(place) == digest
+        return file_sha256(place) if place.is_file() else None
     except OSError:
-        return False
+        return ""  # there, and not to be read
+
+
+def fetched(item: Item, remote: RemoteFolder, folder: Path) -> Item:
+    """Fetch the recording of an item into a folder of this file system; a recording that is gone is not there then."""
+    audio = _first(item).audio
+    place = folder / f"recording{audio.suffix}"
+    if not remote.fetch(audio.as_posix(), place):
+        place.unlink(missing_ok=True)
+    if isinstance(item, Conversation):
+        return Conversation(tuple(replace(who, audio=place) for who in item.people))
+    return replace(item, audio=place)
 
 
 def source_digest(item: Item) -> str | None:
@@ -188,6 +226,14 @@ def source_digest(item: Item) -> str | None:
         raise AudioError(f"{people[0].audio}: cannot be read ({error.strerror})") from None
     parts = [(p.speaker, p.utterance, p.start_s, p.end_s, p.person_channel) for p in people]
     return hashlib.sha256(f"{content} {parts!r}".encode()).hexdigest()
+
+
+def current_digest(item: Item, remote: RemoteFolder | None) -> str | None:
+    """Digest the source of an item, wherever it lies."""
+    if remote is None:
+        return source_digest(item)
+    with tempfile.TemporaryDirectory(prefix="personare-") as folder:
+        return source_digest(fetched(item, remote, Path(folder)))
 
 
 def _first(item: Item) -> Utterance:

@@ -22,7 +22,7 @@ from personare.pipeline.jobs.anonymize_work import AnonymizeWork
 from personare.pipeline.jobs.worklist import WorkList
 from personare.pipeline.system import CARD, tokens_of
 
-MANIFEST, SUMS, FAILURES = "manifest.parquet", "SHA256SUMS", "failures.tsv"
+AUDIO, MANIFEST, SUMS, FAILURES = "audio", "manifest.parquet", "SHA256SUMS", "failures.tsv"
 STATUS = (
     "Pseudonymous while the key or the originals exist (GDPR, Art. 4(5)): whoever has the originals can find them "
     "again by length, loudness, words or samples, without the key (measure it: personare audit --original). Without "
@@ -65,6 +65,11 @@ def publish(work: AnonymizeWork, items: WorkList, made: pl.DataFrame, *, carried
     }
     write_text(work.target / CARD, json.dumps(card, indent=2, sort_keys=True, default=str) + "\n")
     write_sums(work.target, there)
+    if work.put is not None:
+        for name in (MANIFEST, CARD, SUMS):
+            if (work.target / name).is_file():
+                work.put.put(name, (work.target / name).read_bytes())
+        return Published(len(there), len(work.put.names(AUDIO)) - len(there))
     return Published(len(there), sum(1 for _ in audio_files(work.target)) - len(there))
 
 
@@ -104,7 +109,7 @@ def read_sums(target: Path) -> dict[str, str]:
 
 def audio_files(target: Path) -> Iterator[Path]:
     """Every file below ``audio/`` that is not a temporary one."""
-    for root, _, names in os.walk(target / "audio"):
+    for root, _, names in os.walk(target / AUDIO):
         yield from (Path(root) / name for name in names if not TEMPORARY.match(name))
 
 

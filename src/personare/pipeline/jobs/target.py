@@ -19,7 +19,7 @@ from personare.pipeline.system import System, rehearse
 
 JOB = "job.json"
 KEY = "key"
-PINNED = ("level", "format", "names", "key_check", "timing", "text")
+PINNED = ("level", "format", "names", "key_check", "timing", "text", "put")
 Format = Literal["flac", "wav", "opus", "mp3"]
 Names = Literal["tokens", "keep"]
 
@@ -99,6 +99,7 @@ def prepare(
     origin: Origin | None = None,
     timing: Mapping[str, Any] | None = None,
     text: bool = True,
+    put: str | None = None,
 ) -> tuple[Key, bool]:
     """Check the target, find or make the key, and write down the settings; an earlier run must have had the same.
 
@@ -121,6 +122,7 @@ def prepare(
         "key_check": token_for(key, "check"),
         "timing": dict(timing) if timing else None,
         "text": None if text else False,
+        "put": put,
         **(origin.as_row() if origin else {}),
     }
     written = json.dumps(job, indent=2, sort_keys=True, default=str) + "\n"
