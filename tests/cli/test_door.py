@@ -69,6 +69,7 @@ def test_anonymize_prints_its_table_and_names_failures(small_corpus: Path, tmp_p
     row = next(line for line in done.stdout.splitlines() if line.startswith("│"))
     assert [cell.strip() for cell in row.strip("│ ").split("│")][:3] == ["15", "0", "1"]
     assert "real-time factor" in done.stdout and "out-private" in done.stdout
+    assert done.stdout.splitlines()[-1] == f"measure it: personare evaluate {small_corpus} {tmp_path / 'out'}"
 
 
 def test_a_missing_model_is_one_line(small_corpus: Path, tmp_path: Path) -> None:

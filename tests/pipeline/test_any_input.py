@@ -203,6 +203,7 @@ def test_a_token_is_looked_up_both_ways_and_only_with_the_key(
         (token, small_corpus, "--key", tmp_path / "other.key"): "is it the right key?",
         (token, private, "--key", tmp_path / "gone"): "no such key file",
         ("nobody", private): "'nobody' is no token, utterance or speaker",
+        ("ana", private): "did you mean 'anna'? Or is it the right key?",
         (token, private, "--level", "speker"): "did you mean 'speaker'",
     }.items():
         done = personare("lookup", *words)

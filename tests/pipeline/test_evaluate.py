@@ -178,7 +178,7 @@ def test_files_without_an_original_are_noted(usual: Run, place: Path) -> None:
 def test_people_without_anonymized_speech_are_not_attacked(place: Path) -> None:
     some = saved(frame_of(place, "kept").filter(pl.col("speaker") != NAMES[4]), place / "some")
     found = run(place, place / "corpus", some, place / "some-run")
-    assert "1 speakers have no anonymized speech and are not attacked" in told(found) and not found.failures
+    assert "1 speaker has no anonymized speech and is not attacked" in told(found) and not found.failures
 
 
 def test_a_speaker_with_one_utterance_is_left_out(place: Path) -> None:

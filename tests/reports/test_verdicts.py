@@ -258,6 +258,9 @@ UNKNOWN = finding("linkability", math.nan, math.nan, N=20)
         ([at(-0.05, half_wide=0.001)], "protected", False),
         ([at(0.0), UNKNOWN], "not decided", False),
         ([UNKNOWN], "not decided", False),
+        ([at(0.2, half_wide=0.26)], "protected", False),  # of the unprotected risk less than half may remain
+        ([at(0.2, half_wide=0.28)], "not decided", False),  # 51 %: nothing is shown, and nothing is shown to be hidden
+        ([at(0.3, half_wide=0.15, metric="eer", **INFORMED)], "not decided", True),
         ([at(0.3)], "partly protected", False),
         ([at(0.49), at(0.0, **INFORMED)], "partly protected", True),
         ([at(0.51)], "not protected", False),
@@ -277,6 +280,16 @@ def test_a_method_is_protected_partly_or_not(attacks: list[Finding], expected: P
         assert found.label.startswith(f"b2: {expected}") and found.text.startswith(f"{found.label}. ")
         assert ("was not played" in found.sentence) == (expected == "protected" and not learned)
         assert found.text.endswith(".") and ".." not in found.text.replace("...", "")
+
+
+def test_few_people_prove_no_protection() -> None:
+    found = judged(at(0.2, half_wide=0.29))
+    assert found.sentence.startswith(
+        "Nobody who was played (lazy) is shown to do better than guessing, but so few people were attacked that up to "
+        "52.2 % of the unprotected risk may remain."
+    )
+    assert found.next_step.startswith("attack more people")
+    assert judged(at(0.2, half_wide=0.29), originals=[]).protection == "protected", "nothing to compare with"
 
 
 @given(st.floats(0.0, 1.1), st.floats(0.0, 1.1), st.booleans())

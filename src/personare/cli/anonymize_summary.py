@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ def tell(
         head = ["done", "kept from before", "failed", "hours", "real-time factor"]
         show.table(f"{method} -> {target}", head, [[*numbers, factor]])
         typer.echo(f"keep private: {private}")
+        own = f" --method {method}" if ":" in method else ""
+        typer.echo(f"measure it: personare evaluate {shlex.quote(str(source))} {shlex.quote(str(target))}{own}")
     if summary.unexplained:
         rest = f"{summary.unexplained} audio files in {target} belong to no utterance of {source}"
         show.aside(f"problem: {rest} (withdrawn since?); delete them or the folder")

@@ -52,6 +52,6 @@ def lookup(
     for match in matches:
         people[match.speaker, match.speaker_token].append(match)
     for (speaker, token), own in people.items():
-        typer.echo(plain(f"speaker {speaker} = {token}"))
+        show.text(plain(f"speaker {speaker} = {token}"))
         for match in own:
-            typer.echo(plain(f"  utterance {match.utterance} = {match.utterance_token}: {match.audio}"))
+            show.text(plain(f"  utterance {match.utterance} = {match.utterance_token}: {match.audio}"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import typer
@@ -57,7 +56,7 @@ def make(
         f"{test}: {sessions} sessions of {each} trials, {made.stimuli} sounds", ["system", "speaker", "trials"], rows
     )
     for note in made.notes:
-        sys.stderr.write(f"note: {note}\n")
+        show.aside(f"note: {note}")
     typer.echo(f"panel: {folder}; invite people with: personare panel invite {folder} --count 10")
 
 
@@ -160,7 +159,7 @@ def analyze(
     ]
     show.table(f"{len(rows)} findings -> {found.folder}", ["metric", "method", "trials", "value", "chance"], rows)
     for note in found.notes:
-        sys.stderr.write(f"note: {note}\n")
+        show.aside(f"note: {note}")
     typer.echo(f"report: {found.page}")
 
 

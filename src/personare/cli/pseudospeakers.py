@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,7 +116,7 @@ def compare(
     key, pool = Key.from_seed(seed), read_pool(path)
     pool = pool.speaker_means() if people else pool
     if len(set(pool.ids)) < len(pool):
-        sys.stderr.write(f"note: {path}: several vectors per speaker; --people averages them, as the papers do\n")
+        show.aside(f"note: {path}: several vectors per speaker; --people averages them, as the papers do")
     pool, originals = comparison.hold_out(pool, share=share, most=most, rng=rng_for(key, "hold out"))
     names = only or PSEUDOSPEAKERS.names()
     rows = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,7 +169,7 @@ def _checked(path: Path, other: Other, folder: Path) -> Study:
     study = _on(read_study(path), *other)
     checked = check_study(study, folder / STAGES, home=path.resolve().parent)
     for note in checked.notes:
-        sys.stderr.write(f"note: {note}\n")
+        show.aside(f"note: {note}")
     if checked.problems:
         raise StudyError(checked.problems)
     return study
@@ -195,7 +194,7 @@ def _tell(result: Results, *, as_json: bool) -> None:
     else:
         _print(result)
     if not len(result):
-        sys.stderr.write("personare: nothing could be measured; see failures.tsv in the run folder\n")
+        show.aside("personare: nothing could be measured; see failures.tsv in the run folder")
     if not all(verdict.held for verdict in result.verdicts) or not len(result):
         raise typer.Exit(1)
 
@@ -208,7 +207,7 @@ def _print(result: Results) -> None:
         show.text(result.verdict)
     show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
     for note in result.notes:
-        sys.stderr.write(f"note: {note}\n")
+        show.aside(f"note: {note}")
     typer.echo(f"stages: {result.stages}, done now: {result.executed}, failures: {len(result.failures)}")
     for verdict in result.verdicts:
         show.text(f"bound: {verdict.sentence}")

@@ -148,7 +148,12 @@ def _attacked_only(
         kept |= pl.col("part").is_in(aside).fill_null(False)
     rest = frame.filter(kept)
     left = frame["speaker"].n_unique() - rest["speaker"].n_unique()
-    return rest, [f"{left} speakers have no anonymized speech and are not attacked"] if left else []
+    who = (
+        "1 speaker has no anonymized speech and is"
+        if left == 1
+        else f"{left} speakers have no anonymized speech and are"
+    )
+    return rest, [f"{who} not attacked"] if left else []
 
 
 def _learnt_from(frame: pl.DataFrame, choice: CorpusChoice) -> tuple[pl.DataFrame, list[str]]:

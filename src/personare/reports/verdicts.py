@@ -4,7 +4,8 @@ Over all attackers and all metrics that compare an attack with guessing, so that
 by linkability, or the other way round:
 
 * *not decided*: no attack is exposed, and at least one cannot be judged (too few speakers), or none was made; or one
-  does better than guessing by itself, but not when counted among all that were tried (Holm's correction);
+  does better than guessing by itself, but not when counted among all that were tried (Holm's correction); or the
+  interval of the strongest still holds more than half of the unprotected risk: so few people prove no protection;
 * *protected*: no attack is exposed. Where nobody had learnt (semi-informed or informed), the words say that this holds
   for those who were played;
 * *not protected*: of the exposed attacks the strongest (linkability at the largest N; without one EER, then the other
@@ -174,7 +175,11 @@ class MethodVerdict:
             if alone:
                 tried = f"{len(self.attacks)} attacks ({kinds}) were tried, and so many reach this by chance too often"
                 return f"By itself an attack of {listed(alone)} does better than guessing, but {tried}."
-            return f"Too few people were attacked to tell these attacks ({kinds}) from guessing."
+            if any(outcome(f) == "undecided" for f in self.attacks):
+                return f"Too few people were attacked to tell these attacks ({kinds}) from guessing."
+            left = number_text(min(may_remain(self.strongest, self.unprotected), 1.0), "%")
+            shown = f"Nobody who was played ({listed(self.played)}) is shown to do better than guessing"
+            return f"{shown}, but so few people were attacked that up to {left} of the unprotected risk may remain."
         if self.protection == "protected":
             below = {outcome(f) for f in self.attacks} == {"below chance"}
             missing = "" if self.learned else " An informed attacker was not played."
@@ -227,13 +232,21 @@ def remaining(attack: Finding, unprotected: Finding | None, *, value: float | No
     return sign * ((attack.estimate.value if value is None else value) - chance) / risk if risk > 0 else math.nan
 
 
+def may_remain(attack: Finding | None, unprotected: Finding | None) -> float:
+    """Give the share of the unprotected risk at the end of the interval that is worst for people; NaN where unknown."""
+    if attack is None:
+        return math.nan
+    worst = attack.estimate.high if attack.metric.better == "lower" else attack.estimate.low
+    return remaining(attack, unprotected, value=worst)
+
+
 def protection_of(attacks: Sequence[Finding], unprotected: Finding | None, strongest: Finding | None) -> Protection:
     """Judge a method by the rule at the top of this file."""
     shown = verdict(attacks)
     if shown == "undecided":
         return "not decided"
     if shown != "exposed" or strongest is None:
-        return "protected"
+        return "not decided" if may_remain(strongest, unprotected) > MOST_LEFT else "protected"
     return "partly protected" if remaining(strongest, unprotected) <= MOST_LEFT else "not protected"
 
 

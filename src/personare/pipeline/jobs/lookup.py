@@ -5,6 +5,7 @@ Nothing is stored to answer it: the tokens of every utterance of the originals a
 
 from __future__ import annotations
 
+import difflib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +91,8 @@ def look_up(name: str, originals: Originals) -> list[Match]:
         if asked & {token, speaker, one.utterance, one.speaker, str(one.audio)}:
             matches.append(Match(one.utterance, one.speaker, str(one.audio), token, speaker))
     if not matches:
-        raise CorpusError(
-            f"{originals.source}: '{name}' is no token, utterance or speaker of it under this key; is it the right key?"
-        )
+        near = difflib.get_close_matches(name, reading.corpus.speakers, n=1)
+        meant = f"did you mean '{near[0]}'? Or " if near else ""
+        rule = f"'{name}' is no token, utterance or speaker of it under this key"
+        raise CorpusError(f"{originals.source}: {rule}; {meant}is it the right key?")
     return matches

@@ -13,8 +13,9 @@ from personare.reports.sections.environment import FAMILIES
 
 INTERVALS = (
     "Intervals are at 95 % and redraw speakers, not utterances, where speakers are known. An attack is “better than "
-    "guessing” when its whole interval lies on the attacker's side of the level that a guesser reaches on the very "
-    "same trials; where nothing can be learnt, about one result in 40 should do so by luck."
+    "guessing” when a guesser does as well on the very same trials in at most 2.5 % of cases, by a test that is exact "
+    "for few people; a metric without such a test when its whole interval lies on the attacker's side of what a "
+    "guesser reaches. Where nothing can be learnt, about one result in 40 should do so by luck."
 )
 
 
