@@ -58,7 +58,7 @@ class AdaptedLayer:
 class FittedAdapter:
     """A Scorer of raw vectors: through the adapted layer, then compared as held-out speakers chose.
 
-    ``area`` is how well held-out training speakers were told apart, ``plain_area`` the same without any step.
+    ``area`` is how well held-out training speakers were told apart, ``plain_area`` the same after the fewest steps.
     """
 
     embedder: str
@@ -86,12 +86,22 @@ class FittedAdapter:
 
 @dataclass(frozen=True)
 class AdaptedScorer:
-    """An adapter on the last layer, learnt from training speakers; when to stop is chosen by held-out ones."""
+    """An adapter on the last layer, learnt from training speakers; when to stop is chosen by held-out ones.
+
+    Parameters
+    ----------
+    settings : of the training; steps : after which of its steps it may end, 0 is the layer as published.
+    """
 
     learns: ClassVar[bool] = True
     paper: ClassVar[str] = "Hu et al., LoRA: low-rank adaptation, 2022; Deng et al., ArcFace, 2019"
 
     settings: MarginTraining = field(default_factory=MarginTraining)
+    steps: tuple[int, ...] = STEPS
+
+    def __post_init__(self) -> None:
+        if not self.steps or list(self.steps) != sorted(set(self.steps)) or self.steps[0] < 0:
+            raise ConfigError(f"steps must be whole numbers that rise, not {list(self.steps)}")
 
     def fit(self, training: TrainingVectors | None, /) -> Scorer:
         """Train it; too few speakers to choose by are an error."""
@@ -104,9 +114,9 @@ class AdaptedScorer:
             need = f"the scorer adapted needs {2 * FOLDS} training speakers with two utterances or more"
             raise ConfigError(f"{need}; give it more, or use scorer: plda")
         weight = ecapa_pooled.last_layer() if training.part_names == (ecapa_pooled.NAME,) else None
-        areas = np.zeros((len(STEPS), len(_COMPARISONS)))
+        areas = np.zeros((len(self.steps), len(_COMPARISONS)))
         for learnt, judging, known, unknown in folds:
-            for i, layer in enumerate(self._layers(learnt, weight, STEPS)):
+            for i, layer in enumerate(self._layers(learnt, weight, self.steps)):
                 projected = replace(learnt, vectors=layer(learnt.vectors))
                 enroll = speaker_means(layer(judging.vectors[known]), judging.speaker[known]).vectors
                 test = layer(judging.vectors[unknown])
@@ -115,14 +125,14 @@ class AdaptedScorer:
                     scores = np.asarray(comparison.fit(projected)(test, enroll))
                     areas[i, j] += area(scores[own], scores[~own]) / len(folds)
         i, j = (int(place) for place in np.unravel_index(areas.argmax(), areas.shape))
-        (layer,) = self._layers(training, weight, (STEPS[i],))
+        (layer,) = self._layers(training, weight, (self.steps[i],))
         projected = replace(training, vectors=layer(training.vectors))
         return FittedAdapter(
             (training.part_names or ("vectors",))[0],
             layer,
             _COMPARISONS[j].fit(projected),
             frozenset(training.names),
-            STEPS[i],
+            self.steps[i],
             str(_COMPARISONS[j]),
             float(areas[i, j]),
             float(areas[0].max()),

@@ -11,8 +11,9 @@ from personare.cli import show
 
 def voices(
     target: Path = typer.Argument(..., metavar="DST", help="A new folder, or one this command was making."),
-    speakers: int = typer.Option(20, min=1, help="How many speakers, female and male in turn (182 at most)."),
+    speakers: int = typer.Option(20, min=1, help="How many speakers (182 at most; of piper 904)."),
     utterances: int = typer.Option(8, min=1, help="How many sentences each of them reads (250 at most)."),
+    source: str = typer.Option("kokoro", help="Whose voices: kokoro (better sound) or piper (904 voices, quicker)."),
     seed: int = typer.Option(1, help="Who they are and what they read; the same seed gives the same corpus."),
     jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes speak at once (0.5 GB each)."),
     rate: int = typer.Option(16_000, metavar="HZ", help="Sample rate of the files."),
@@ -20,20 +21,26 @@ def voices(
 ) -> None:
     """Make a corpus of invented speakers who read our own sentences: no person's voice is in it.
 
-    The first 28 or so are the offline voices themselves, the others are mixtures of two of them. Words and genders are
-    known (manifest.parquet). Clips are kept in the cache folder, so that making the same corpus again takes a second.
-    Run the same command again when it was interrupted. Failed clips are rows in failures.tsv; the exit code is then 1.
+    Of kokoro's speakers the first 28 or so are the offline voices themselves, the others are mixtures of two of them,
+    female and male in turn. Piper's are 904 voices as they are; their genders are guessed by pitch, and some unknown.
+    Words and genders are in manifest.parquet. Clips are kept in the cache folder, so that making the same corpus again
+    takes a second. Run the same command again when it was interrupted. Failed clips are rows in failures.tsv; the exit
+    code is then 1.
 
     Examples:
 
         personare voices voices/
 
         personare voices many/ --speakers 60 --utterances 20 --seed 7 --jobs 4
+
+        personare voices crowd/ --source piper --speakers 400 --utterances 8
     """
+    from personare.core.config import coerce
+    from personare.corpora.voices.speakers import Source
     from personare.engine import engine_for
     from personare.pipeline.jobs.voices import Wanted, make_voices
 
-    wanted = Wanted(speakers, utterances, seed, rate)
+    wanted = Wanted(speakers, utterances, seed, rate, coerce(source, Source, where="--source"))
     with show.progress("speaking", speakers * utterances) as tick:
         summary = make_voices(target, wanted, engine=engine_for(jobs), watch=lambda _: tick(1))
     show.failures(summary.failures)

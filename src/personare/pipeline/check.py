@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -184,5 +185,6 @@ def _corpus(
         known = replace(study, anonymizers=kept)
         corpus, problems = tried(lambda: read_study_corpus(label, known, anonymizers, stages=stages))
     if corpus is not None and corpus.wanted is not None:
-        problems += tried(lambda: files_of("kokoro"))[1]
+        for model in corpus.wanted.models:
+            problems += tried(functools.partial(files_of, model))[1]
     return corpus, problems

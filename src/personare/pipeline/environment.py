@@ -139,7 +139,7 @@ def _models(graph: Graph) -> dict[str, Any]:
     names = {model for part in parts for model in models_of_embedder(part)}
     for listener in untrained_listeners(graph.study, graph.folder):
         names |= set(listener.made().requires.models)
-    names |= {"kokoro"} if any(s.wanted is not None for s in graph.corpora.values()) else set()
+    names |= {model for s in graph.corpora.values() if s.wanted is not None for model in s.wanted.models}
     return {
         name: {
             "carrier": f"{WEIGHTS[name].carrier.package} {WEIGHTS[name].carrier.version}",

@@ -138,7 +138,8 @@ def _voices(speech: StudyCorpus, engine: Engine, log: Log) -> None:
     """Invent the voices that are not there yet."""
     if speech.wanted is None or speech.folder is None:
         return
-    files_of("kokoro")
+    for model in speech.wanted.models:
+        files_of(model)
     log.began("voices", [], len(speech.frame))
     made = make_voices(speech.folder, speech.wanted, engine=engine, watch=log.spoke)
     log.say(f"voices: {made.done} utterances, {made.kept} of them there already, {made.failed} failed")

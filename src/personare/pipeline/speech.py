@@ -103,9 +103,8 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
     problems: tuple[Problem, ...] = ()
     notes: list[str] = []
     if choice.path is None:
-        wanted = Wanted(
-            choice.speakers or DEMO_SPEAKERS, choice.utterances or DEMO_UTTERANCES, choice.voices, DEMO_RATE_HZ
-        )
+        counts = (choice.speakers or DEMO_SPEAKERS, choice.utterances or DEMO_UTTERANCES)
+        wanted = Wanted(*counts, choice.voices, DEMO_RATE_HZ, choice.source)
         folder = stages / f"voices-{hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]}"
         frame = _invented(wanted, folder)
     else:

@@ -43,6 +43,7 @@ class CorpusChoice:
     path, layout : a corpus on disk, relative to the study file; without a path voices are invented (the demo corpus).
     speakers, utterances : how many to invent; with a path, how many to use at most.
     voices : which people are invented: another number gives other people.
+    source : whose voices invented people have: ``kokoro`` (182 at most, better sound) or ``piper`` (904, quicker).
     parts : which values of the ``part`` column are for what. Without it, parts that are called train, calibration,
         enrolment and trial are for what their names say.
     train, calibration : where no part is named: how many speakers (below 1: which share) are set aside.
@@ -61,6 +62,7 @@ class CorpusChoice:
     speakers: int | None = None
     utterances: int | None = None
     voices: int = 1
+    source: Literal["kokoro", "piper"] = "kokoro"
     parts: Parts | None = None
     train: float = 0.0
     calibration: float = 0.0

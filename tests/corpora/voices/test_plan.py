@@ -64,3 +64,20 @@ def test_too_many_or_too_few_is_one_line() -> None:
 def test_items_travel_to_other_processes() -> None:
     items = plan(30, 1, seed=1)
     assert pickle.loads(pickle.dumps(items)) == items  # noqa: S301 - our own bytes
+
+
+def test_hundreds_of_voices_are_all_different_and_depend_on_the_seed_alone() -> None:
+    few, many = (plan(count, 2, seed=3, source="piper") for count in (5, 400))
+    assert many[: len(few)] == few, "a larger corpus contains the smaller one"
+    voices = {one.speaker.name: one.speaker.voices for one in many}
+    assert len(voices) == 400 == len(set(voices.values()))
+    assert all(0 <= int(voice) < most_speakers("piper") for (voice,) in voices.values())
+    assert {one.speaker.name for one in few} == {f"p{n:03d}" for n in range(1, 6)}, "no name of Kokoro's speakers"
+    other = plan(5, 2, seed=4, source="piper")
+    assert [one.speaker.voices for one in other] != [one.speaker.voices for one in few]
+    assert {one.speaker.gender for one in many} <= {"f", "m", None}
+
+
+def test_more_voices_than_there_are_name_their_source() -> None:
+    with pytest.raises(ConfigError, match="1 to 904, not 905; piper has no more"):
+        plan(905, 1, seed=1, source="piper")

@@ -1,20 +1,22 @@
 """Who the invented speakers are and what each of them reads: a pure plan, drawn from a seed, before any sound is made.
 
-Speakers alternate female and male. Each gender begins with Kokoro's own English voices and goes on with mixtures of two
-of them. Who ``v007`` is and what ``v007-03`` says depends on the seed alone, not on how many others are asked for.
+Of Kokoro's voices speakers alternate female and male: each gender begins with the English voices themselves and goes on
+with mixtures of two of them. Piper's 904 voices come in an order that the seed draws. Who ``v007`` is and what
+``v007-03`` says depends on the seed alone, not on how many others are asked for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, rng_for
-from personare.corpora.voices.text import Accent, sentences
+from personare.corpora.voices.piper_source import piper_speaker
+from personare.corpora.voices.speakers import Gender, Source, Speaker
+from personare.corpora.voices.text import sentences
+from personare.voices.piper import VOICES as PIPER_VOICES
 
-Gender = Literal["f", "m"]
 # The name tells: a/b = American/British, f/m = female/male. Clear readers first; nicole, who whispers, comes last.
 OWN_VOICES: dict[Gender, tuple[str, ...]] = {
     "f": (
@@ -31,25 +33,6 @@ PACE_RANGE = (1.0, 1.25)  # speaking rate, 1 is the voice's own, which is slow
 
 
 @dataclass(frozen=True)
-class Speaker:
-    """An invented person.
-
-    Parameters
-    ----------
-    name : ``v001``, ``v002``, ...
-    voices : the one or two of Kokoro's voices this one is made of; ``share`` is the first one's part.
-    pace : speaking rate, 1 is the voice's own.
-    """
-
-    name: str
-    gender: Gender
-    accent: Accent
-    voices: tuple[str, ...]
-    share: float
-    pace: float
-
-
-@dataclass(frozen=True)
 class PlannedUtterance:
     """One sentence read by one speaker: all that is needed to make its sound."""
 
@@ -59,12 +42,14 @@ class PlannedUtterance:
     phonemes: str
 
 
-def most_speakers() -> int:
-    """How many distinct speakers there can be, genders balanced.
+def most_speakers(source: Source = "kokoro") -> int:
+    """How many distinct speakers there can be; Kokoro's with genders balanced.
 
-    >>> most_speakers()
-    182
+    >>> most_speakers(), most_speakers("piper")
+    (182, 904)
     """
+    if source == "piper":
+        return PIPER_VOICES
     return 2 * min(len(own) + len(own) * (len(own) - 1) // 2 for own in OWN_VOICES.values())
 
 
@@ -88,14 +73,15 @@ def speaker(number: int, *, seed: int) -> Speaker:
     return Speaker(name, gender, "american" if voices[0].startswith("a") else "british", voices, share, pace)
 
 
-def plan(speakers: int, utterances: int, *, seed: int) -> list[PlannedUtterance]:
+def plan(speakers: int, utterances: int, *, seed: int, source: Source = "kokoro") -> list[PlannedUtterance]:
     """Plan ``utterances`` different sentences for each of ``speakers`` people.
 
     >>> [u.name for u in plan(2, 2, seed=1)]
     ['v001-01', 'v001-02', 'v002-01', 'v002-02']
     """
-    if not 1 <= speakers <= most_speakers():
-        raise ConfigError(f"speakers must be 1 to {most_speakers()}, not {speakers}; there are no more distinct voices")
+    most, invent = most_speakers(source), piper_speaker if source == "piper" else speaker
+    if not 1 <= speakers <= most:
+        raise ConfigError(f"speakers must be 1 to {most}, not {speakers}; {source} has no more distinct voices")
     if not 1 <= utterances <= len(sentences()):
         raise ConfigError(
             f"utterances must be 1 to {len(sentences())}, not {utterances}; nobody reads a sentence twice"
@@ -103,7 +89,7 @@ def plan(speakers: int, utterances: int, *, seed: int) -> list[PlannedUtterance]
     return [
         utterance
         for number in range(1, speakers + 1)
-        for utterance in _reading(speaker(number, seed=seed), utterances, seed)
+        for utterance in _reading(invent(number, seed=seed), utterances, seed)
     ]
 
 

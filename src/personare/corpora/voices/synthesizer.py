@@ -1,4 +1,4 @@
-"""Gives an invented speaker a sound: phonemes and a voice go through the Kokoro network, speech comes out.
+"""Gives an invented speaker a sound: phonemes and a voice go through the Kokoro network (or Piper), speech comes out.
 
 Kokoro takes symbol ids framed by 0, a style (how this voice sounds in a text of that length: row n of its table for n
 ids) and a speaking rate. Two voices are mixed by mixing their styles. The network holds no chance, and one thread sums
@@ -21,12 +21,16 @@ from personare.core.carriers import WEIGHTS
 from personare.core.errors import ConfigError
 from personare.core.sessions import open_session
 from personare.core.weights import files_of
-from personare.corpora.voices.plan import PlannedUtterance, Speaker
+from personare.corpora.voices.piper_source import MODELS as PIPER_MODELS
+from personare.corpora.voices.piper_source import piper_fingerprint, piper_synthesize
+from personare.corpora.voices.plan import PlannedUtterance
+from personare.corpora.voices.speakers import Source, Speaker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MODEL = "kokoro"
+MODELS: dict[Source, tuple[str, ...]] = {"kokoro": (MODEL,), "piper": PIPER_MODELS}
 NATIVE_RATE_HZ = 24_000
 STYLE_SIZE = 256
 LOUDEST = 0.95  # resampling may overshoot; a peak above this is turned down to it
@@ -36,6 +40,8 @@ _RECIPE = 1  # raise it when the same plan would give another sound
 def fingerprint(utterance: PlannedUtterance, *, rate_hz: int) -> str:
     """Name the sound of an utterance by all it depends on, and nothing else: equal names, equal sound."""
     who = utterance.speaker
+    if who.source == "piper":
+        return piper_fingerprint(utterance, rate_hz=rate_hz)
     made_of = {
         "recipe": _RECIPE,
         "phonemes": utterance.phonemes,
@@ -51,6 +57,8 @@ def fingerprint(utterance: PlannedUtterance, *, rate_hz: int) -> str:
 
 def synthesize(utterance: PlannedUtterance, *, rate_hz: int) -> Audio:
     """Make the sound of one utterance at ``rate_hz``."""
+    if utterance.speaker.source == "piper":
+        return piper_synthesize(utterance, rate_hz=rate_hz)
     ids = symbol_ids(utterance.phonemes)
     inputs = {
         "input_ids": np.array([[0, *ids, 0]], dtype=np.int64),

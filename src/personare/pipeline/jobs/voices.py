@@ -22,7 +22,8 @@ from personare.core.files import atomic_path, write_text
 from personare.core.tables import Corpus
 from personare.core.weights import files_of, home
 from personare.corpora.voices.plan import PlannedUtterance, plan
-from personare.corpora.voices.synthesizer import MODEL, fingerprint, synthesize
+from personare.corpora.voices.speakers import Source
+from personare.corpora.voices.synthesizer import MODELS, fingerprint, synthesize
 from personare.engine import Engine, Result, Serial
 
 MANIFEST = "manifest.parquet"
@@ -33,12 +34,13 @@ RATE_RANGE_HZ = (8_000, 48_000)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for: how many speakers, how many utterances each, drawn from which seed, at which rate."""
+    """What is asked for: how many speakers, how many utterances each, from which seed, at which rate, whose voices."""
 
     speakers: int
     utterances: int
     seed: int
     rate_hz: int
+    source: Source = "kokoro"
 
     def __post_init__(self) -> None:
         low, high = RATE_RANGE_HZ
@@ -47,7 +49,12 @@ class Wanted:
 
     def plan(self) -> list[PlannedUtterance]:
         """Plan every utterance."""
-        return plan(self.speakers, self.utterances, seed=self.seed)
+        return plan(self.speakers, self.utterances, seed=self.seed, source=self.source)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that speak."""
+        return MODELS[self.source]
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,10 @@ def prepare(target: Path, wanted: Wanted, items: list[PlannedUtterance]) -> None
     if target.is_dir() and any(target.iterdir()) and not card_file.is_file():
         raise OutputError(f"{target}: is not empty and was not made by personare voices; name a new folder")
     sounds = "".join(fingerprint(item, rate_hz=wanted.rate_hz) for item in items)
-    card = {"made_by": "personare voices", **asdict(wanted), "sounds": sha256(sounds.encode()).hexdigest()}
+    settings = asdict(wanted)
+    if wanted.source == "kokoro":  # the only one there was: folders from before can be gone on with
+        del settings["source"]
+    card = {"made_by": "personare voices", **settings, "sounds": sha256(sounds.encode()).hexdigest()}
     text = json.dumps(card, indent=2) + "\n"
     if card_file.is_file() and card_file.read_bytes() != text.encode():
         raise OutputError(
@@ -158,7 +168,8 @@ def make_voices(
     there = [item for item in items if item.name in ready]
     missing = [item for item in items if item.name not in ready]
     if missing:
-        files_of(MODEL)  # a missing model is one line before the work, not a failure per utterance
+        for model in wanted.models:
+            files_of(model)  # a missing model is one line before the work, not a failure per utterance
     results: list[Result[PlannedUtterance, SpokenUtterance]] = []
     for where, part in ((Serial(), there), (engine, missing)):
         for result in where.map(work, part, ordered=False) if part else ():
