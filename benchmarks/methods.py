@@ -36,6 +36,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "mcadams alpha 0.5..0.9": {"method": "mcadams", "alpha": [0.5, 0.9]},
     "mcadams radius 0.975 (D1)": {"method": "mcadams", "alpha": 0.8, "radius": 0.975},
     "formants (I1)": {"method": "formants"},
+    "cascade": {"method": "cascade"},
     "usc (C0)": {"method": "usc"},
     "world": {"method": "world"},
     "world, then mcadams": {

@@ -104,6 +104,17 @@ OTHER: dict[str, dict[str, object]] = {
         "pool": "pool.npz",
         "weights": "trained",
     },
+    "cascade": {
+        "recognizer": "moonshine",
+        "unsure": "tone",
+        "sure_from": 0.5,
+        "redact": ["numbers"],
+        "timing": "free",
+        "pauses": "keep",
+        "rate": "fit",
+        "gender": "same",
+        "refuse_below": 0.3,
+    },
     "usc": {"voice": "a", "weights": OTHER_TINY},
     "codec": {"codec": None, "levels": 2, "weights": OTHER_TINY, "parameters": {"voice": "a"}},  # others need files
     "chain": {"steps": [{"name": "world"}]},

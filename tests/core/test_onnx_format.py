@@ -183,3 +183,26 @@ def test_a_missing_or_broken_network_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(WeightsError, match=f"{name}: onnxruntime cannot open it") as caught:
             open_session(network)
         assert "\n" not in str(caught.value)
+
+
+def test_graphs_inside_nodes_get_names_and_nothing_else_changes() -> None:
+    def branch(value: float) -> onnx.GraphProto:
+        constant = onnx.helper.make_tensor("value", onnx.TensorProto.FLOAT, [], [value])
+        node = onnx.helper.make_node("Constant", [], ["out"], value=constant)
+        return onnx.helper.make_graph([node], "b", [], [onnx.helper.make_tensor_value_info("out", 1, [])])
+
+    choice = onnx.helper.make_node("If", ["condition"], ["y"], then_branch=branch(1.0), else_branch=branch(2.0))
+    scale = onnx.helper.make_node("LeakyRelu", ["y"], ["z"], alpha=0.25)
+    graph = onnx.helper.make_graph(
+        [choice, scale],
+        "whole",
+        [onnx.helper.make_tensor_value_info("condition", onnx.TensorProto.BOOL, [])],
+        [onnx.helper.make_tensor_value_info("z", 1, [])],
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
+    expected = onnx.ModelProto.FromString(model.SerializeToString())
+    for attribute in expected.graph.node[0].attribute:
+        attribute.g.name = attribute.name
+    for attribute in model.graph.node[0].attribute:
+        attribute.g.ClearField("name")
+    assert onnx.ModelProto.FromString(ours.name_subgraphs(model.SerializeToString())) == expected

@@ -13,6 +13,7 @@ from personare.pseudospeakers import PSEUDOSPEAKERS
 
 FAMILIES = (ANONYMIZERS, PSEUDOSPEAKERS, EMBEDDERS, SCORERS, LISTENERS)
 OWN = {
+    "cascade",
     "chain",
     "cosine",
     "random",

@@ -12,6 +12,7 @@ BUILTIN = {
     "formants": "personare.anonymizers.signal.formants:Formants",
     "world": "personare.anonymizers.signal.world:WorldWarp",
     "xvector": "personare.anonymizers.neural.xvector.anonymizer:XVector",
+    "cascade": "personare.anonymizers.neural.cascade.anonymizer:Cascade",
     "usc": "personare.anonymizers.neural.codec:UscAnonymizer",
     "codec": "personare.anonymizers.neural.codec:CodecRoundTrip",
     "chain": "personare.anonymizers.signal.chain:Chain",

