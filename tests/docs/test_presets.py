@@ -9,7 +9,7 @@ from personare.anonymizers.presets import PRESETS, UNPROTECTED, Preset
 
 PAGE = (DOCS / "reference" / "anonymizers" / "index.md").read_text(encoding="utf-8")
 ROWS: dict[tuple[str, tuple[str, ...]], str] = {
-    ("mcadams", ()): "mcadams alpha 0.7..0.9",
+    ("mcadams", ()): "mcadams alpha 0.8..0.9",
     ("xvector", ()): "xvector",
     ("usc", ()): "usc (C0)",
 }

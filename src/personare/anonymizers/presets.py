@@ -47,7 +47,7 @@ class Preset:
 PRESETS = {
     preset.name: preset
     for preset in (
-        Preset("fast", "mcadams", "quick, also live; does not hold against who knows the method", 12.6, 55.6),
+        Preset("fast", "mcadams", "quick, also live; does not hold against who knows the method", 6.1, 43.7),
         Preset("balanced", "xvector", "another voice says the same words; the usual choice", 30.8, 43.7),
         Preset("strong", "usc", "only words and intonation are kept, in 14 bits every 40 ms; costs words", 37.3, 51.3),
     )
