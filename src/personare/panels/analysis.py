@@ -17,7 +17,7 @@ from personare.core.errors import MetricError
 from personare.core.findings import Finding
 from personare.core.seeding import Key, rng_for
 from personare.metrics.privacy import clustering as clusters
-from personare.metrics.privacy.human_attack import ABX_CARD, EER_CARD, abx_estimate, similarity_eer
+from personare.metrics.privacy.human_attack import ABX_CARD, abx_estimate, similarity_eer_finding
 from personare.metrics.utility import opinion
 from personare.panels import Test, mos, unified
 from personare.panels.collected import Answered
@@ -53,7 +53,7 @@ def analyze(test: Test, rows: Sequence[Answered], *, systems: Sequence[str], see
         return PanelFindings(tuple(_abx(rated, order)))
     scales = unified.SCALES if test == "unified" else mos.SCALES
     table = _ratings(rated, scales)
-    found = _unified(table, order) if test == "unified" else _mos(table, order)
+    found = _unified(table, order, rng) if test == "unified" else _mos(table, order)
     return PanelFindings(tuple(found), {"ratings": table})
 
 
@@ -82,7 +82,7 @@ def _of(table: pl.DataFrame, scale: str, system: str, target: bool | None = None
     return found if target is None else found.filter(pl.col("target") == target)
 
 
-def _unified(table: pl.DataFrame, systems: Sequence[str]) -> Iterator[Finding]:
+def _unified(table: pl.DataFrame, systems: Sequence[str], rng: np.random.Generator) -> Iterator[Finding]:
     for scale in ("naturalness", "intelligibility"):
         for system in systems:
             yield from _ranked(scale, _of(table, scale, system), _of(table, scale, ORIGINAL), system, {})
@@ -94,19 +94,20 @@ def _unified(table: pl.DataFrame, systems: Sequence[str]) -> Iterator[Finding]:
     for system in systems:
         targets, nontargets = (_of(table, "similarity", system, target) for target in (True, False))
         if len(targets) and len(nontargets):
-            estimate = similarity_eer(
-                targets["rank"].to_numpy(),
-                nontargets["rank"].to_numpy(),
-                target_evaluators=targets["evaluator"].to_numpy(),
-                nontarget_evaluators=nontargets["evaluator"].to_numpy(),
-            )
             conditions: dict[str, str | int | float] = {
                 "anonymizer": system,
                 "listener": PEOPLE,
                 "targets": len(targets),
                 "nontargets": len(nontargets),
             }
-            yield Finding(EER_CARD, estimate, conditions)
+            yield similarity_eer_finding(
+                targets["rank"].to_numpy(),
+                nontargets["rank"].to_numpy(),
+                target_evaluators=targets["evaluator"].to_numpy(),
+                nontarget_evaluators=nontargets["evaluator"].to_numpy(),
+                conditions=conditions,
+                rng=rng,
+            )
 
 
 def _ranked(
