@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from personare.core.findings import Finding
 from personare.metrics import card
-from personare.metrics.privacy import control, similarity, source_similarity
+from personare.metrics.privacy import control, human_attack, relink, similarity, source_similarity
 from personare.metrics.privacy.chance import Identities
 from personare.metrics.privacy.eer import eer_finding
 from personare.metrics.privacy.legal import link_conversations, single_out_conversations
@@ -242,6 +243,28 @@ def inference(people: int, rng: np.random.Generator, *, informed: bool) -> Found
         yield "risk_over_control", risk.finding({})
 
 
+def listeners(people: int, rng: np.random.Generator, *, informed: bool) -> Found:
+    """Answers of so many people: A/B/X, similarity of twelve pairs each, opinions; and originals found again."""
+    who = np.repeat(np.arange(people), 12)
+    skill = np.clip(0.65 + 0.1 * rng.normal(size=people), 0, 1)[who] if informed else np.full(len(who), 0.5)
+    right = rng.random(len(who)) < skill
+    yield "abx", Finding(human_attack.ABX_CARD, human_attack.abx_estimate(right, evaluators=who))
+    kind, own = np.tile(np.arange(2), len(who) // 2), 0.5 * rng.normal(size=people)[who]
+    rated = own + rng.normal(size=len(who)) + (kind if informed else 0)
+    same, other = kind == 1, kind == 0
+    by: dict[str, Any] = {"target_evaluators": who[same], "nontarget_evaluators": who[other]}
+    yield "eer_people", human_attack.similarity_eer_finding(rated[same], rated[other], **by, conditions={}, rng=rng)
+    found = (rng.random(len(who)) < rng.beta(1.2, 2.8, size=people)[who]).astype(float)
+    likeness = np.stack([found, 1 - found], axis=1)
+    relinked = relink.relink_estimate(likeness, np.zeros(len(who), dtype=int), speakers=who)
+    yield "relink_duration", Finding(relink.DURATION_CARD, relinked)
+
+
+def listener_truths() -> dict[str, float]:
+    """The mean skill; the error of two bell curves one apart, whose width is that of people and ratings; a beta law."""
+    return {"abx": 0.65, "eer_people": NormalDist().cdf(-0.5 / 1.25**0.5), "relink_duration": 0.3}
+
+
 def headline(people: int, rng: np.random.Generator, *, informed: bool) -> Found:
     """The verdict on a method over four attackers, EER and linkability of each: the strongest counts."""
     del informed
@@ -269,5 +292,6 @@ WORLDS: dict[str, Callable[[], World]] = {
     "ratings": lambda: World("ratings", ratings, judged=("f0_spearman",), utility=("f0_spearman",)),
     "affect": lambda: World("affect", affect, affect_truths, utility=("uar", "ccc")),
     "inference": lambda: World("inference", inference, lambda: {"risk_over_control": 0.7}),
+    "listeners": lambda: World("listeners", listeners, listener_truths, judged=("abx", "eer_people")),
     "headline": lambda: World("headline", headline, None),
 }

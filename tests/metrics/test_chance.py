@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from personare.core.errors import MetricError
 from personare.core.findings import Finding
 from personare.metrics.privacy import chance as chance_file
-from personare.metrics.privacy.chance import Dealt, Identities, _labels
+from personare.metrics.privacy.chance import Identities, _labels
 from personare.metrics.privacy.cllr import min_cllr_of_levels
+from personare.metrics.privacy.dealt import Dealt
 from personare.metrics.privacy.dsys import dsys, dsys_estimate
 from personare.metrics.privacy.eer import eer_finding, eer_of_levels, rocch_eer
 from personare.metrics.privacy.summary import score_summary

@@ -33,7 +33,7 @@ def test_means_and_counts_are_honest(honesty: Any, world: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", ["detection", "legal", "singling-out", "similarity", "headline"])
+@pytest.mark.parametrize("world", ["detection", "legal", "singling-out", "similarity", "listeners", "headline"])
 def test_attacks_and_verdicts_are_honest(honesty: Any, world: str) -> None:
     assert honesty.run([honesty.WORLDS[world]()], (5, 10, 20), 100) == []
 
@@ -49,6 +49,26 @@ def test_intervals_that_are_too_narrow_and_verdicts_that_cry_wolf_are_named(hone
     world = honesty.World("narrow", narrow, lambda: {"sim": 0.0})
     problems = honesty.run([world], (5,), 200)
     assert len(problems) == 2 and "coverage" in problems[0] and "false alarms" in problems[1]
+
+
+def test_intervals_that_always_hold_the_truth_are_named_too(honesty: Any) -> None:
+    """Three times as wide as needed: no false promise, but no 95 % either; of five speakers that is allowed."""
+
+    def wide(people: int, rng: np.random.Generator, *, informed: bool) -> Any:
+        middle = rng.normal() / np.sqrt(people)
+        yield "sim", Finding(card("sim"), Estimate(middle, middle - 6 / np.sqrt(people), middle + 6, people))
+
+    world = honesty.World("wide", wide, lambda: {"sim": 0.0}, can_be_empty=False)
+    assert honesty.run([world], (5, 10), 300) == ["sim at 10 speakers: coverage 100.0%"]
+    assert honesty.coverage_problem(0.985, 10, 300) is False
+
+
+def test_the_truth_is_that_of_the_same_attack(honesty: Any) -> None:
+    """One test of each speaker suffices for the truth, but everybody is enrolled as in the data sets."""
+    worlds = sys.modules["honesty_worlds"]
+    one, six = (worlds.trials(9, np.random.default_rng(0), kept=1.0, tests=tests) for tests in (1, 6))
+    assert one["targets"].tolist() == six["targets"][::6].tolist()
+    assert len(one["nontargets"]) == 9 * 8 and len(six["nontargets"]) == 54 * 8
 
 
 def test_no_interval_is_printed_as_refused(honesty: Any, capsys: pytest.CaptureFixture[str]) -> None:

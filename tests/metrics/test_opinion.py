@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.human_attack import abx_estimate, similarity_eer
+from personare.metrics.privacy.human_attack import abx_estimate, similarity_eer, similarity_eer_finding
 from personare.metrics.utility.opinion import mann_whitney, mean_rating, normalized_ranks, rated_above
 
 RATINGS = st.lists(st.integers(1, 10), min_size=1, max_size=30)
@@ -104,3 +106,18 @@ def test_what_is_no_rating_is_refused() -> None:
         mann_whitney([], [1])
     with pytest.raises(MetricError, match="each answer needs"):
         abx_estimate([], evaluators=[])
+
+
+def test_the_eer_of_ratings_is_compared_with_shuffled_ratings_of_each_evaluator() -> None:
+    """p rates everything high and heard mostly targets, q the other way round: an EER of 20 % of habits alone."""
+    who: Any = {"target_evaluators": ["p"] * 8 + ["q"] * 2, "nontarget_evaluators": ["p"] * 2 + ["q"] * 8}
+    how: Any = {**who, "conditions": {}, "rng": np.random.default_rng(0)}
+    habits = similarity_eer_finding([0.9] * 8 + [0.1] * 2, [0.9] * 2 + [0.1] * 8, **how)
+    assert habits.estimate.value == pytest.approx(0.2) == habits.chance
+    assert (habits.p_better, habits.p_worse) == (1.0, 1.0) and habits.differs_from_chance is False
+    heard = similarity_eer_finding(np.linspace(0.6, 0.9, 10), np.linspace(0.1, 0.4, 10), **how)
+    assert heard.estimate.value == 0 and heard.chance is not None and heard.chance < 0.5
+    assert heard.p_better is not None and heard.p_better <= 1 / 200
+    few = {"target_evaluators": ["p"], "nontarget_evaluators": ["p"]}
+    nothing = similarity_eer_finding([0.9], [0.1], **few, conditions={}, rng=np.random.default_rng(0))
+    assert nothing.differs_from_chance is None, "two ways to label two ratings prove nothing"

@@ -21,11 +21,10 @@ from personare.metrics.privacy import listener_groups
 from personare.metrics.privacy.human_attack import (
     ABX_CARD,
     CLLR_CARD,
-    EER_CARD,
     MIN_CLLR_CARD,
     abx_estimate,
     similarity_cllr,
-    similarity_eer,
+    similarity_eer_finding,
 )
 from personare.metrics.utility import opinion
 from personare.panels import Test, mos, unified
@@ -80,7 +79,7 @@ def analyze(
         return PanelFindings(tuple(_abx(rated, order)))
     scales = unified.SCALES if test == "unified" else mos.SCALES
     table = _ratings(rated, scales)
-    found = _unified(table, order) if test == "unified" else _mos(table, order)
+    found = _unified(table, order, rng) if test == "unified" else _mos(table, order)
     return PanelFindings(tuple(found), {"ratings": table})
 
 
@@ -109,7 +108,7 @@ def _of(table: pl.DataFrame, scale: str, system: str, target: bool | None = None
     return found if target is None else found.filter(pl.col("target") == target)
 
 
-def _unified(table: pl.DataFrame, systems: Sequence[str]) -> Iterator[Finding]:
+def _unified(table: pl.DataFrame, systems: Sequence[str], rng: np.random.Generator) -> Iterator[Finding]:
     for scale in ("naturalness", "intelligibility"):
         for system in systems:
             yield from _ranked(scale, _of(table, scale, system), _of(table, scale, ORIGINAL), system, {})
@@ -132,7 +131,7 @@ def _unified(table: pl.DataFrame, systems: Sequence[str]) -> Iterator[Finding]:
                 "targets": len(targets),
                 "nontargets": len(nontargets),
             }
-            yield Finding(EER_CARD, similarity_eer(*ranks, **who), conditions)
+            yield similarity_eer_finding(*ranks, **who, conditions=conditions, rng=rng)
             for card, estimate in zip((CLLR_CARD, MIN_CLLR_CARD), similarity_cllr(*ranks, **who), strict=True):
                 yield Finding(card, estimate, conditions)
 

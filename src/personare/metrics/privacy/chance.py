@@ -9,7 +9,8 @@ keeps what the group alone tells, and all tests of one speaker keep one identity
 
 complete    everybody tested meets everybody enrolled of their group equally often: identities are dealt
 incomplete  pairs are missing, so that a dealt speaker may have no target trial: labels are shuffled within each group
-no names    nothing but scores and labels: labels are shuffled among all trials (``shuffled_levels``)
+no names    nothing but scores and labels: labels are shuffled among all trials (``shuffled_levels``), or among those of
+            each evaluator who rated them (``shuffled_within``)
 
 Where groups are not given, people who were compared with each other, directly or by way of others, form one.
 
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.core.findings import LEVEL_OF_PROOF, Estimate, Finding, MetricCard
+from personare.metrics.privacy.dealt import Dealt
 from personare.metrics.privacy.levels import checked, joined_runs
 from personare.metrics.privacy.redraws import CELLS_AT_ONCE, LevelStatistic, row_values
 
@@ -38,49 +39,6 @@ if TYPE_CHECKING:
     Deal = Callable[[], NDArray[np.bool_]]
 
 MOST_DEALS, FEWEST_DEALS, TRIALS_TO_DEAL = 200, 10, 4_000_000
-SAME = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Dealt:
-    """A statistic after each of several deals [deals], of so many ``possible`` ones."""
-
-    values: NDArray[np.float64]
-    possible: float
-
-    @property
-    def mean(self) -> float:
-        """The chance level."""
-        return float(self.values.mean())
-
-    def tails(self, value: float, *, attacker_wants_more: bool) -> tuple[float, float]:
-        """Give how likely a guesser does at least as well as ``value``, and at least as badly; NaN of too few deals.
-
-        Where no deal reaches it, Student's t of all deals says how far beyond them it lies.
-
-        >>> Dealt(np.linspace(0.4, 0.6, 99), math.inf).tails(0.58, attacker_wants_more=True)
-        (0.11, 0.9)
-        """
-        if self.possible * LEVEL_OF_PROOF < 1 or math.isnan(value):
-            return math.nan, math.nan
-        sign = 1.0 if attacker_wants_more else -1.0
-        ahead = sign * (self.values - value)
-        return self._tail(ahead), self._tail(-ahead)
-
-    def _tail(self, ahead: NDArray[np.float64]) -> float:
-        from scipy import special
-
-        deals, reached = len(ahead), int(np.count_nonzero(ahead >= -SAME))
-        share, spread = (1 + reached) / (1 + deals), float(ahead.std(ddof=1)) if deals > 1 else 0.0
-        if reached or not spread:
-            return share
-        beyond = float(special.stdtr(deals - 1, ahead.mean() / (spread * math.sqrt(1 + 1 / deals))))
-        return min(share, max(beyond, 1 / self.possible))
-
-    def finding(self, card: MetricCard, estimate: Estimate, conditions: Mapping[str, str | int | float]) -> Finding:
-        """Put chance level and test beside an estimate of the same statistic."""
-        better, worse = self.tails(estimate.value, attacker_wants_more=card.better == "lower")
-        return Finding(card, estimate, conditions, chance=self.mean, p_better=better, p_worse=worse)
 
 
 def chance_levels(
@@ -148,6 +106,26 @@ def shuffled_levels(
     scores, few = np.sort(np.concatenate([t, n])), min(len(t), len(n))
     possible = math.comb(len(labels), few) if few < 20 else math.inf
     return _dealt(scores, lambda: rng.permutation(labels), statistics, deals, possible, raw)
+
+
+def shuffled_within(
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    statistic: LevelStatistic,
+    *,
+    target_owners: ArrayLike,
+    nontarget_owners: ArrayLike,
+    rng: np.random.Generator,
+) -> Dealt:
+    """Compute a level statistic over labels that are shuffled among the trials of each owner (who rated them)."""
+    scores = np.concatenate([checked(targets, "target"), checked(nontargets, "nontarget")])
+    _, owner = np.unique(np.append(target_owners, nontarget_owners), return_inverse=True)
+    order = np.argsort(scores, kind="stable")
+    label, owner = (np.arange(len(scores)) < np.size(targets))[order], owner[order]
+    own, all_of_them = np.bincount(owner[label], minlength=owner.max() + 1), np.bincount(owner)
+    ways = sum(math.log(math.comb(n, k)) for n, k in zip(all_of_them.tolist(), own.tolist(), strict=True))
+    deal = _labels(label, owner, owner, np.arange(owner.max() + 1), rng)
+    return _dealt(scores[order], deal, [statistic], None, math.exp(min(700.0, ways)), ())[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,8 @@ P(A) = #{X was said to be A} / #{answers}, A the speaker of X, B another one    
 EER, Cllr and min Cllr of the similarity that listeners rated, targets against nontargets
                                                                               [tomashenko2022voiceprivacy, sec. 4.3]
 
-Intervals leave out one evaluator after the other: answers of one evaluator resemble each other.
+Intervals leave out one evaluator after the other: answers of one evaluator resemble each other. What guessing gives is
+the EER after the targets and nontargets of each evaluator were shuffled: with few ratings it is less than 0.5.
 Deviations: of a single evaluator Wilson's interval over answers is given. All three are taken of normalized ranks, as
 the paper's DET curves are. The paper does not say that ratings were calibrated before Cllr: here the ranks (0 to 1) are
 taken at their word as log-likelihood ratios, so that only min Cllr, which calibrates them, tells what they hold.
@@ -13,16 +14,18 @@ taken at their word as log-likelihood ratios, so that only min Cllr, which calib
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.core.findings import Estimate, MetricCard
+from personare.core.findings import Estimate, Finding, MetricCard
 from personare.metrics.intervals import LEVEL, speaker_mean, wilson
+from personare.metrics.privacy.chance import shuffled_within
 from personare.metrics.privacy.cllr import cllr_estimate, min_cllr_estimate
-from personare.metrics.privacy.eer import rocch_eer_estimate
+from personare.metrics.privacy.eer import eer_of_levels, rocch_eer_estimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -132,3 +135,21 @@ def similarity_cllr(
             targets, nontargets, target_speakers=target_evaluators, nontarget_speakers=nontarget_evaluators
         ),
     )
+
+
+def similarity_eer_finding(
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    target_evaluators: ArrayLike,
+    nontarget_evaluators: ArrayLike,
+    conditions: Mapping[str, str | int | float],
+    rng: np.random.Generator,
+) -> Finding:
+    """Give the same with what guessing gives on these very ratings: targets and nontargets of an evaluator shuffled."""
+    who = {"target_owners": target_evaluators, "nontarget_owners": nontarget_evaluators}
+    dealt = shuffled_within(targets, nontargets, eer_of_levels, **who, rng=rng)
+    estimate = similarity_eer(
+        targets, nontargets, target_evaluators=target_evaluators, nontarget_evaluators=nontarget_evaluators
+    )
+    return dealt.finding(EER_CARD, estimate, conditions)

@@ -129,7 +129,8 @@ def joined_runs(hits: Sequence[NDArray[Any]], sizes: Counts) -> tuple[Floats, Fl
 
     Every second run is such a level, and the others, which may be empty, lie between; all are counts.
     """
-    row, place = np.nonzero(np.stack(hits))
+    table = np.stack(hits)
+    row, place = np.nonzero(table)
     number = np.bincount(row, minlength=len(hits))
     at = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
     most, counted = int(number.max()), np.append(0, np.cumsum(sizes))
@@ -138,7 +139,7 @@ def joined_runs(hits: Sequence[NDArray[Any]], sizes: Counts) -> tuple[Floats, Fl
     before, after = counted[level], counted[np.minimum(level + 1, len(sizes))]
     targets = np.zeros((len(hits), 2 * most + 1))
     nontargets = np.zeros_like(targets)
-    targets[row, 2 * at + 1] = np.stack(hits)[row, place]
+    targets[row, 2 * at + 1] = table[row, place]
     nontargets[:, 1::2] = after - before - targets[:, 1::2]
     nontargets[:, 0:-1:2] = before - np.concatenate([np.zeros((len(hits), 1)), after[:, :-1]], axis=1)
     nontargets[:, -1] = counted[-1] - after[:, -1]

@@ -30,7 +30,7 @@ from personare.core.findings import Estimate, Finding, MetricCard
 from personare.core.seeding import Rng, as_rng
 from personare.core.vectors import cosine
 from personare.metrics.intervals import check_level
-from personare.metrics.privacy.chance import Dealt
+from personare.metrics.privacy.dealt import Dealt
 from personare.metrics.privacy.nontargets_above import nontargets_above
 from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, same_dimension
 
