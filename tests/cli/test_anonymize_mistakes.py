@@ -115,3 +115,9 @@ def test_without_models_the_fast_one_is_used_and_one_line_says_how_to_get_better
 def test_with_models_the_usual_one_is_the_balanced_one(folder: Path, personare: Command) -> None:
     done = personare("anonymize", "one.wav", "out.flac", "--dry-run")
     assert done.code == 0 and "xvector per speaker" in done.stdout
+
+
+def test_a_method_is_explained_parameter_by_parameter(personare: Command) -> None:
+    shown = personare("methods", "mcadams").stdout
+    assert "the frequency that stays where it is." in shown and " 2546.48 " in shown
+    assert not any(mark in shown for mark in (">>>", "----", "Parameters", "``")), "no words for programmers"

@@ -13,12 +13,16 @@ import pytest
 
 import personare as pn
 from conftest import hum
+from docs.pages import DOCS, Page
 from personare.cli import main
 from personare.core.audio import Audio, probe, read_mono, write
 from personare.corpora import read_corpus
+from personare.pipeline.given import pair_given
+from personare.pipeline.resolve import GivenFolder
 
 pytestmark = pytest.mark.models
 Run = Callable[..., int]
+PAGE = Page(DOCS / "how-to" / "train-a-speech-model-on-tokens.md")
 NAMES = ("anna", "bela", "cora", "dirk")
 
 
@@ -120,6 +124,18 @@ def test_what_fails_is_a_row_and_exit_1(
     assert "failed: anna-0" in capsys.readouterr().err
     assert len(list(pn.read_token_corpus(tmp_path / "tokens"))) == 15
     assert "anna-0" in (tmp_path / "tokens-private" / "failures.tsv").read_text(encoding="utf-8")
+
+
+def test_decoded_speech_is_attacked_with_the_key_that_the_page_names(
+    run: Run, small_corpus: Path, tmp_path: Path
+) -> None:
+    lines = [line for block in PAGE.blocks("") for line in block.splitlines()]
+    (attack,) = [line for line in lines if line.startswith("personare evaluate recordings/ speech/")]
+    key = tmp_path / attack.partition(" --key ")[2]
+    assert run("encode", small_corpus, tmp_path / "tokens") == 0
+    assert run("decode", tmp_path / "tokens", tmp_path / "speech") == 0
+    pairs = pair_given(read_corpus(small_corpus).corpus.frame, GivenFolder(tmp_path / "speech", key))
+    assert len(pairs.files) == 16 and not pairs.unpaired
 
 
 def test_every_mistake_is_one_line(

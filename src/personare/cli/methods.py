@@ -72,8 +72,35 @@ def methods(
         columns = ("parameter", "type", "default")
         show.json_object({"name": name, "parameters": [dict(zip(columns, row, strict=True)) for row in shown]})
         return
-    show.text(show.description(cls) or name)
-    show.table("", ["parameter", "type", "default"], shown)
+    intro, meanings = _explained(show.description(cls) or name)
+    show.text(intro)
+    defaults = {f.name: f.default for f in dataclasses.fields(cls)}
+    rows = [[name, kind, _short(defaults[name], text), meanings.get(name, "")] for name, kind, text in shown]
+    show.table("", ["parameter", "type", "default", "what it means"], rows)
+
+
+def _explained(doc: str) -> tuple[str, dict[str, str]]:
+    """Part a docstring into its sentences and what it says of each parameter; examples for programmers stay away.
+
+    >>> _explained("Turns.\\n\\nParameters\\n----------\\na, b : how far,\\n    and back.\\n\\n>>> 1")
+    ('Turns.', {'a': 'how far, and back.', 'b': 'how far, and back.'})
+    """
+    prose, _, rest = doc.partition("Parameters\n----------\n")
+    paragraphs = [" ".join(text.split()) for text in prose.split("\n\n") if not text.lstrip().startswith(">>>")]
+    meanings: dict[str, str] = {}
+    names: list[str] = []
+    for line in rest.partition("\n\n")[0].splitlines():
+        head, colon, text = line.partition(" : ")
+        if colon and not line.startswith(" "):
+            names = [name.strip() for name in head.split(",")]
+            meanings |= dict.fromkeys(names, text.strip())
+        else:
+            meanings |= {name: f"{meanings[name]} {line.strip()}" for name in names}
+    return "\n\n".join(text for text in paragraphs if text), meanings
+
+
+def _short(default: object, text: str) -> str:
+    return f"{default:.6g}" if isinstance(default, float) else text
 
 
 def _typed(preset: Preset) -> str:
