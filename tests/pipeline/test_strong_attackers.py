@@ -75,6 +75,16 @@ def test_several_draws_of_other_speech_are_learnt_from(place: Path) -> None:
     assert not twice.failures
 
 
+def test_an_attacker_who_adapts_the_last_layer_is_played_and_what_was_chosen_is_kept(place: Path) -> None:
+    found = played(place, "adapted", train=True, embedder="spectrum", scorer="adapted")
+    assert not found.failures
+    assert {f.conditions["scorer"] for f in found} == {"adapted"}
+    (choice, *_) = [a for a in read_run(place / "adapted").of_kind(CHOICES) if a.conditions["anonymizer"] == "mcadams"]
+    table = pl.read_parquet(choice.path)
+    assert table["embedder"].to_list() == ["spectrum", TOGETHER]
+    assert "adapter of" in table["comparison"][0] and table["area"].is_between(0.4, 1.0).all()
+
+
 def test_too_few_people_for_folds_are_one_line(place: Path) -> None:
     frame = Corpus.load(place / "corpus" / "manifest.parquet").frame
     few = place / "few"

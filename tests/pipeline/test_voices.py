@@ -168,12 +168,12 @@ def test_the_same_seed_gives_the_same_bits_here_and_in_a_pool(
 
 
 def test_another_source_is_another_corpus(spoken: list[str], tmp_path: Path) -> None:
-    crowd = Wanted(speakers=3, utterances=2, seed=4, rate_hz=16_000, source="piper")
-    make(tmp_path / "crowd", crowd)
+    many = Wanted(speakers=3, utterances=2, seed=4, rate_hz=16_000, source="piper")
+    make(tmp_path / "many", many)
     assert spoken == ["p001-01", "p001-02", "p002-01", "p002-02", "p003-01", "p003-02"]
-    assert json.loads((tmp_path / "crowd" / "voices.json").read_text(encoding="utf-8"))["source"] == "piper"
-    assert crowd.models == ("piper", "cmudict") and SMALL.models == ("kokoro",)
+    assert json.loads((tmp_path / "many" / "voices.json").read_text(encoding="utf-8"))["source"] == "piper"
+    assert many.models == ("piper", "cmudict") and SMALL.models == ("kokoro",)
     with pytest.raises(OutputError, match="made with other settings"):
-        make(tmp_path / "crowd", SMALL)
+        make(tmp_path / "many", SMALL)
     make(tmp_path / "kokoro")
     assert "source" not in json.loads((tmp_path / "kokoro" / "voices.json").read_text(encoding="utf-8"))

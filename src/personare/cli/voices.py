@@ -33,7 +33,7 @@ def voices(
 
         personare voices many/ --speakers 60 --utterances 20 --seed 7 --jobs 4
 
-        personare voices crowd/ --source piper --speakers 400 --utterances 8
+        personare voices hundreds/ --source piper --speakers 400 --utterances 8
     """
     from personare.core.config import coerce
     from personare.corpora.voices.speakers import Source

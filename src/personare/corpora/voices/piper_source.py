@@ -6,6 +6,7 @@ Who ``p007`` is and what ``p007-03`` says depends on the seed alone. Genders are
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from importlib import metadata
@@ -33,12 +34,29 @@ def piper_speaker(number: int, *, seed: int) -> Speaker:
     >>> piper_speaker(1, seed=1).name, piper_speaker(1, seed=1).accent
     ('p001', 'american')
     """
-    key, name = Key.from_seed(seed).child("piper voices"), f"p{number:03d}"
-    voice = int(rng_for(key, "order").permutation(VOICES)[number - 1])
-    pace = round(float(rng_for(key, "speaker", name).uniform(*PACE_RANGE)), 3)
+    name, voice = f"p{number:03d}", _order(seed)[number - 1]
+    pace = round(float(rng_for(_key(seed), "speaker", name).uniform(*PACE_RANGE)), 3)
     return Speaker(name, _genders().get(voice), "american", (str(voice),), 1.0, pace, "piper")
 
 
+@functools.cache
+def _speaking() -> dict[str, str]:
+    """What speaks, the same for all of many thousand utterances."""
+    return {"model": Piper().fingerprint, "runtime": metadata.version("onnxruntime")}
+
+
+@functools.cache
+def _order(seed: int) -> tuple[int, ...]:
+    """The order in which a seed takes the voices."""
+    order: list[int] = rng_for(_key(seed), "order").permutation(VOICES).tolist()
+    return tuple(order)
+
+
+def _key(seed: int) -> Key:
+    return Key.from_seed(seed).child("piper voices")
+
+
+@functools.cache
 def _genders() -> dict[int, Gender]:
     guessed: dict[int, Gender] = {}
     for voice in measured_voices():
@@ -57,8 +75,7 @@ def piper_fingerprint(utterance: PlannedUtterance, *, rate_hz: int) -> str:
         "voice": who.voices,
         "pace": who.pace,
         "rate_hz": rate_hz,
-        "model": Piper().fingerprint,
-        "runtime": metadata.version("onnxruntime"),
+        **_speaking(),
     }
     return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:32]
 

@@ -1,6 +1,6 @@
 """How distinct invented speakers are: error rates and similarities of their original speech by a speaker embedder.
 
-    python benchmarks/invented_voices.py [--source piper] [--speakers N] [--utterances M] [--seed S]
+    python benchmarks/synthetic_voices.py [--source piper] [--speakers N] [--utterances M] [--seed S]
                                          [--embedder NAME] [--corpus FOLDER] [--jobs J]
 
 Every utterance is compared with every other: EER over all pairs and over pairs of one (guessed) gender, mean cosines of
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -64,12 +65,17 @@ def report(vectors: Embeddings, genders: Mapping[str, str | None]) -> list[str]:
     first = np.unique(who, return_index=True)[1]
     found = who[matrix[first].argmax(axis=1)] == who[first]
     known = {name: gender for name, gender in genders.items() if gender}
-    rows = [i for i, name in enumerate(vectors.speakers) if name in known]
     lines = [
         f"EER of all pairs: {eer_text(vectors, None)}",
-        f"EER within a gender ({len(known)} speakers of known gender): {eer_text(vectors.rows(rows), known)}",
         f"mean cosine: one speaker {matrix[own & np.isfinite(matrix)].mean():.3f}, two {matrix[~own].mean():.3f}",
     ]
+    counts = Counter(known.values())
+    if counts and max(counts.values()) > 1:
+        rows = [i for i, name in enumerate(vectors.speakers) if counts[known.get(name, "")] > 1]
+        within = eer_text(vectors.rows(rows), known)
+        lines.append(f"EER within a gender ({len(known)} speakers of known gender): {within}")
+    else:
+        lines.append("EER within a gender: no two speakers are known to share one")
     same = np.array([[known.get(a) is not None and known.get(a) == known.get(b) for b in who] for a in who]) & ~own
     if same.any():
         lines.append(f"mean cosine of two speakers of one gender: {matrix[same].mean():.3f}")
