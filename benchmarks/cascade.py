@@ -62,12 +62,12 @@ def main() -> None:
         kept.append(row)
     sound_s = sum(audio.duration_s for audio in originals)
     print(f"{len(kept)} utterances, {sound_s:.0f} s, {refused} refused; {sound_s / spent_s:.1f} x real time (one core)")
-    for name in words.recognizers.split(","):
-        for side, sounds in (("original", originals), ("cascade", results)):
-            print(f"WER by {name}, {side}: {wer(name, kept, sounds)}")
     for side, sounds in (("original", originals), ("cascade", results)):
         scores = [opinion.overall for opinion in Dnsmos()(sounds)]
         print(f"DNSMOS, {side}: {np.mean(scores):.2f} (sd {np.std(scores):.2f})")
+    for name in words.recognizers.split(","):
+        for side, sounds in (("original", originals), ("cascade", results)):
+            print(f"WER by {name}, {side}: {wer(name, kept, sounds)}")
 
 
 def chosen(corpus: Path, part: str, count: int) -> list[dict[str, str]]:
