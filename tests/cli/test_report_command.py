@@ -34,7 +34,7 @@ def test_the_run_may_stand_alone_or_after_make(
 def test_two_runs_are_printed_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [str(write_small_run(tmp_path / name, title=name)) for name in ("before", "after")]
+    runs = [str(write_small_run(tmp_path / name, title="one question")) for name in ("before", "after")]
     code, out, _ = told(monkeypatch, capsys, "compare", *runs)
     assert code == 0 and "before (1) against after (2)" in out and "overlap" in out
     assert "1 findings are in both runs; 0 of them differ" in out

@@ -104,7 +104,7 @@ def compare(
     written = write_comparison(comparison, out or second / f"compared-with-{first.resolve().name}")
     head, rows = comparison_rows(comparison)
     if not as_json:
-        show.table(f"{comparison.first.title} (1) against {comparison.second.title} (2)", head, rows)
+        show.table(f"{first.resolve().name} (1) against {second.resolve().name} (2)", head, rows)
         show.text(comparison.sentence)
     compared = {"rows": show.records([" ".join(name.split()) for name in head], rows), "sentence": comparison.sentence}
     _print(written, launch=launch, as_json=as_json, **compared)
