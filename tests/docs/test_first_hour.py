@@ -81,7 +81,7 @@ def test_a_data_protection_officer_with_a_folder_of_calls(home: Path, personare:
     assert manifest["speaker"].n_unique() == 4 and len(manifest) == 8
     files = sorted(home.glob("hidden-calls/audio/*/*.flac"))
     assert len(files) == 4 and all(len(read_channels(path)) == 2 and probe(path).rate_hz == 8_000 for path in files)
-    assert "usc: " in printed["evaluate"] and "Next: " in printed["evaluate"]
+    assert "cascade: " in printed["evaluate"] and "Next: " in printed["evaluate"]
     assert printed["lookup"].count("utterance agent7_") == 2
     evidence = _text_of((home / "evidence.pdf").read_bytes())
     assert "Evidence on the anonymization of speech" in evidence and "Linkability" in evidence

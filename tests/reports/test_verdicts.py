@@ -337,7 +337,7 @@ def test_the_words_name_whom_and_every_number() -> None:
         assert "--strength strong" in best.next_step and "balanced" not in best.next_step, (
             "nobody is sent where they are"
         )
-    for name in ("strong", "usc (C0)"):
+    for name in ("strong", "cascade"):
         (last,) = judged_methods([at(0.9, anonymizer=name)])
         assert "--strength" not in last.next_step and "fewer utterances" in last.next_step
     assert "fewer utterances" in judged(at(0.3)).next_step and "--train" in judged(at(0.0)).next_step

@@ -65,7 +65,7 @@ NEXT_STEPS: dict[Protection, str] = {
     "not protected": "do not release it as anonymous; use a stronger method ({stronger}) and evaluate again.",
     "not decided": "attack more people, with more speech of each: so few prove nothing.",
 }
-STRONGEST = ("strong", "usc")  # the preset and its method: nobody is sent where they are
+STRONGEST = ("strong", "cascade")  # the preset and its method: nobody is sent where they are
 GENTLER = ("balanced", "xvector")
 NOTHING_STRONGER: dict[Protection, str] = {
     "partly protected": "release fewer utterances of each person; no stronger method is built in.",
@@ -154,7 +154,7 @@ class MethodVerdict:
         if any(name in self.method for name in STRONGEST):
             return NOTHING_STRONGER.get(self.protection, NEXT_STEPS[self.protection])
         known = any(name in self.method for name in GENTLER)
-        other = "" if known else f"; `--strength {GENTLER[0]}` costs fewer words"
+        other = "" if known else f"; `--strength {GENTLER[0]}` keeps more of how it is said"
         return NEXT_STEPS[self.protection].format(stronger=f"`personare anonymize --strength {STRONGEST[0]}`{other}")
 
     @property
