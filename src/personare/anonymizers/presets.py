@@ -49,7 +49,9 @@ PRESETS = {
     for preset in (
         Preset("fast", "mcadams", "quick, also live; does not hold against who knows the method", 6.1, 43.7),
         Preset("balanced", "xvector", "another voice says the same words; the usual choice", 30.8, 43.7),
-        Preset("strong", "cascade", "a synthetic voice says the words; emotion, accent and laughter are lost", 0.0, 0.0),
+        Preset(
+            "strong", "cascade", "a synthetic voice says the words; emotion, accent and laughter are lost", 0.0, 0.0
+        ),
     )
 }
 UNPROTECTED = {"attacker_errs": 2.3, "words_wrong": 35.0}  # of the same people, before
