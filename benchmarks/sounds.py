@@ -1,8 +1,8 @@
-"""How every method sounds: a page with players, four utterances of invented voices through every anonymizer.
+"""How every method sounds: a page with players, four utterances of synthetic voices through every anonymizer.
 
     python benchmarks/sounds.py [docs/reference/anonymizers] [--only NAME;NAME] [--utterances N]
 
-Writes sounds.md and the folder audio/ into the folder named. The voices are invented (Kokoro), so that nobody's voice
+Writes sounds.md and the folder audio/ into the folder named. The voices are synthetic (Kokoro), so that nobody's voice
 is given away by a page that shows what became of it. Key, voices and sentences are fixed: run again, and the page is
 the same. Each method's file is its output at 16 kHz as mp3.
 """
@@ -23,9 +23,18 @@ HERE = Path(__file__).resolve()
 PAGE, SOUNDS = "sounds.md", "audio"
 KEY = "a page of sounds"
 RATE_HZ = 16_000
+SHOWN = (
+    "mcadams alpha 0.8..0.9",
+    "world",
+    "formants (I1)",
+    "xvector",
+    "xvector, prosody kept",
+    "usc (C0)",
+    "cascade",
+)
 INTRODUCTION = """# How they sound
 
-Four invented speakers (Kokoro), one utterance each, through every method with one public key. Listen for three things:
+Four synthetic speakers (Kokoro), one utterance each, through every method with one public key. Listen for three things:
 is it another person, are the words there, would you like to listen for an hour? What a method hides is no matter of
 how different it sounds: the [tables](index.md#what-they-do-to-real-speech) say it. Voices that a synthesizer has made
 are cleaner than people's.
@@ -80,12 +89,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = HERE.parents[1] / "docs" / "reference" / "anonymizers"
     parser.add_argument("folder", type=Path, nargs="?", default=default)
-    parser.add_argument("--only", default="", help="methods, with semicolons between them")
+    parser.add_argument("--only", default=";".join(SHOWN), help="methods, with semicolons between them")
     parser.add_argument("--utterances", type=int, default=4)
     words = parser.parse_args()
-    methods = _methods()
-    if words.only:
-        methods = {name: methods[name] for name in words.only.split(";")}
+    known = _methods()
+    methods = {name: known[name] for name in words.only.split(";")}
     (words.folder / SOUNDS).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="personare-") as temporary:
         made = make_voices(Path(temporary), Wanted(words.utterances, 1, seed=4, rate_hz=RATE_HZ), engine=engine_for(1))
