@@ -14,7 +14,8 @@ last layer, and ``--words`` the one who only reads.
 The last column is the attack that held-out training speakers found strongest: it is chosen without looking at its
 success. ``--apart`` attacks every corpus of the speech (column 'corpus') by itself: people who were recorded alike
 are harder to tell apart, and 'in folds' needs 16 of them. ``--listeners`` adds what is left of the speech, e.g.
-moonshine,whisper,dnsmos,pitch-swift. Below the table stands what must hold: no informed attack is weaker than one that
+moonshine,whisper,dnsmos,pitch-swift. A further table says which embedder told training speakers apart (0.5: none): the
+channel that leaks. Below the table stands what must hold: no informed attack is weaker than one that
 knows less by more than chance (the intervals over speakers do not overlap).
 Run again with the same --out, what is done is not done again.
 """
@@ -184,6 +185,17 @@ def strongest_of(folder: Path) -> dict[tuple[str, str], str]:
     return {where: max(found, key=found.__getitem__) for where, found in areas.items()}
 
 
+def heard_with(folder: Path, *, corpus: str) -> list[dict[str, str]]:
+    """Give one row per method: how well each embedder told held-out training speakers apart (area under the ROC)."""
+    rows: dict[str, dict[str, str]] = {}
+    for artefact in read_run(folder).of_kind(CHOICES):
+        if (artefact.conditions["corpus"], artefact.conditions["attacker"]) == (corpus, STRONGEST):
+            areas = pl.read_parquet(artefact.path).group_by("embedder", maintain_order=True).agg(pl.col("area").mean())
+            method = str(artefact.conditions["anonymizer"])
+            rows[method] = {"method": method} | {name: f"{area:.2f}" for name, area in areas.iter_rows()}
+    return list(rows.values())
+
+
 def weaker_than_expected(findings: Sequence[pn.Finding]) -> Iterator[str]:
     """Name every informed fusion that errs more than an attacker who knows less, by more than chance."""
     eers = [f for f in findings if f.metric.name == "eer" and "gender" not in f.conditions]
@@ -227,10 +239,13 @@ def main() -> None:
         study = study_of(words, out.with_name(f"{out.name}-lists"))
         result = pn.run_study(study, out, resume=out.exists(), jobs=words.jobs)
         findings, strongest = list(result), strongest_of(out)
-    tables = {}
+        heard = {corpus: heard_with(out, corpus=corpus) for corpus in study.corpora}
+    tables: dict[str, list[dict[str, str]]] = {}
     for corpus in study.corpora:
         for length in map(int, words.lengths.split(",")):
             tables[f"{corpus}: EER, L = {length}"] = list(rows_of(findings, strongest, corpus=corpus, length=length))
+        if heard[corpus]:
+            tables[f"{corpus}: area under the ROC of training speakers, by embedder"] = heard[corpus]
         if words.listeners:
             tables[f"{corpus}: what is left"] = list(left_of_the_speech(findings, corpus=corpus))
     if words.json:
