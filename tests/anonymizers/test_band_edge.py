@@ -60,7 +60,7 @@ def test_the_edge_told_the_factor_and_does_not_now() -> None:
     chance = 0.67  # the correlation that one of twenty sets of nine pairs at random reaches, either way
     told, tells = (np.array([edge_hz(one) for one in hidden]) for hidden in (before, after))
     assert np.corrcoef(told, FACTORS)[0, 1] > 0.9
-    assert np.abs(told / 8000 - FACTORS).max() < 0.03  # the factor itself, within 3 %
+    assert np.median(np.abs(told / 8000 - FACTORS)) < 0.02  # the factor itself, for most within 2 %
     assert abs(np.corrcoef(tells, FACTORS)[0, 1]) < chance
     assert np.abs(tells / 8000 - FACTORS).min() > 0.03
 

@@ -152,7 +152,7 @@ def test_a_speaker_alone_with_a_gender_meets_nobody() -> None:
     played = PlayedAttack(Attack(some("s", 24, 1, noise=100.0), some("s", 24, 2, noise=100.0)), 1)
     alone = Detection(("eer",), 1, {f"s{i:02d}": "m" if i == 0 else "f" for i in range(24)})
     found = alone.run(played, rng=rng_of(alone, 1))
-    assert found.findings[0].estimate.n == 23 and "1 speakers are alone" in found.notes[0]
+    assert found.findings[0].estimate.n == 23 and "1 speaker is alone" in found.notes[0]
     lone = Detection(("eer",), 1, {f"s{i:02d}": f"g{i}" for i in range(24)})
     nobody = lone.run(played, rng=rng_of(lone, 1))
     assert not nobody.findings and "nothing was detected" in nobody.notes[-1]

@@ -14,6 +14,7 @@ from conftest import hum
 from personare.anonymizers import anonymizer
 from personare.cli import main
 from personare.core.audio import write
+from personare.core.errors import WeightsError
 
 pytestmark = pytest.mark.models
 TINY = """
@@ -59,7 +60,10 @@ def test_it_trains_a_voice_that_speaks(
     assert "trained on 22 speakers, 22 utterances" in capsys.readouterr().out
     assert pl.read_csv(out / "log.tsv", separator="\t")["step"].to_list() == [0, 2, 4]
     assert json.loads((out / "voice.json").read_text(encoding="utf-8"))["settings"]["processes"] == 2
-    sound = anonymizer("xvector", weights=str(out))(hum(5), rng=np.random.default_rng(1))
+    with pytest.raises(WeightsError, match="personare train prosody, or use f0=keep and energy=keep"):
+        anonymizer("xvector", weights=str(out))(hum(5), rng=np.random.default_rng(1))
+    keeping = anonymizer("xvector", weights=str(out), f0="keep", energy="keep")
+    sound = keeping(hum(5), rng=np.random.default_rng(1))
     assert np.square(sound.samples).mean() > 0
     assert _run(monkeypatch, *words) == 2
     assert "holds a training already; go on with --resume" in capsys.readouterr().err.replace("\n", " ")

@@ -55,7 +55,7 @@ def pool(
 
         personare pseudospeakers pool pool.npz --corpus recordings/ --part train
 
-        personare anonymize recordings/ anonymous/ --method xvector --set pool=pool.npz
+        personare anonymize speech/ anonymous/ --method xvector --set pool=pool.npz
     """
     from personare.api.speech import joined_corpus, speaker_pool
     from personare.core.errors import OutputError

@@ -105,8 +105,10 @@ def synthesizer(
             ]
         ],
     )
+    kept = "" if prosody else " --set f0=keep --set energy=keep"
     typer.echo(
-        f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector --set weights={result.folder})"
+        f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector "
+        f"--set weights={result.folder}{kept})"
     )
 
 

@@ -33,6 +33,7 @@ _LIMIT_S = 0.0025
 _LOWEST_HZ, _HIGHEST_HZ = 71.0, 600.0
 _LEVEL_WINDOW_S = 0.04
 _MAX_GAIN = 10.0
+_FARTHEST_DB = 0.4  # of a whole phrase from the loudness of the original
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +160,16 @@ def _match_loudness(original: Floats, sound: Floats, source_frames: NDArray[np.i
     gain = np.where(target[0] > 0, np.minimum(gains(target, measured), _MAX_GAIN), 0.0)
     centres = np.arange(len(source_frames)) * PERIOD_S * rate_hz
     levelled: Floats = sound * np.interp(np.arange(len(sound)), centres, gain)
-    return levelled
+    return _within(levelled, original, rate_hz)
+
+
+def _within(levelled: Floats, original: Floats, rate_hz: int) -> Floats:
+    """Bring a phrase as a whole within ``_FARTHEST_DB`` of the original's loudness: short ones drift at their ends."""
+    before, after = (float(np.square(k_weighted(one, rate_hz)).sum()) for one in (original, levelled))
+    if not before or not after:
+        return levelled
+    difference_db = 10 * np.log10(after / before)
+    return levelled * 10 ** ((np.clip(difference_db, -_FARTHEST_DB, _FARTHEST_DB) - difference_db) / 20)
 
 
 def _levels(sound: Floats, rate_hz: int, count: int) -> Floats:

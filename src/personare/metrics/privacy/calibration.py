@@ -56,9 +56,9 @@ def laplace_llr_rows(targets: Floats, nontargets: Floats) -> Floats:
     """Give the same for each row of weights [rows, levels]; levels without weight have an LLR of 0.
 
     >>> laplace_llr_rows(np.array([[0.0, 2.0, 0.0]]), np.array([[1.0, 0.0, 0.0]])).round(3).tolist()
-    [[0.0, 0.405, 0.0]]
+    [[-1.386, 0.405, 0.0]]
     >>> laplace_llrs(np.array([0, 2]), np.array([1, 0])).round(3).tolist()
-    [0.0, 0.405]
+    [-1.386, 0.405]
     """
     one = np.ones((len(targets), 1))
     t, n = (np.concatenate([one, side, one], axis=1) for side in (targets, nontargets))

@@ -56,7 +56,7 @@ def score_values(targets: ArrayLike, nontargets: ArrayLike) -> dict[str, float]:
     """
     levels = levels_of(targets, nontargets)
     blocks = pav_counts(levels.targets, levels.nontargets)
-    values = {name: statistic(*blocks) for name, statistic in RANK_METRICS.items()}
+    values = {name: float(statistic(*blocks)) for name, statistic in RANK_METRICS.items()}
     values["cllr"] = cllr_file.cllr(targets, nontargets)
     values["calibration_loss"] = values["cllr"] - values["min_cllr"]
     return values

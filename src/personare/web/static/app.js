@@ -37,11 +37,11 @@ function browse() {
   const list = el("ul", { "aria-label": "Folders" }), words = el("p", { class: "soft" });
   let looked = 0;
   const look = async where => {
-    const turn = looked += 1, before = path.value;
+    const turn = looked += 1;
     try {
       const found = await ask(`api/folders?path=${encodeURIComponent(where)}`);
-      if (turn !== looked || path.value !== before) return;  // something else was asked for, or typed, meanwhile
-      path.value = found.path;
+      if (turn !== looked) return;  // something else was asked for meanwhile
+      if (document.activeElement !== path || (where && path.value === where)) path.value = found.path;  // nobody is typing
       words.textContent = `${found.folders.length} folders and ${found.recordings} recordings here`;
       const entry = (name, to) => el("li", {}, el("button", { type: "button", onclick: () => look(to) }, name));
       list.replaceChildren(entry("↑ one up", found.parent), ...found.folders.map(name => entry(name, `${found.path.replace(/\/$/, "")}/${name}`)));
