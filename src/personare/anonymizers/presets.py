@@ -1,8 +1,9 @@
 """Presets: three strengths in one table, so that nobody must know a method's name to hide a voice well.
 
-The figures are those of docs/reference/anonymizers (benchmarks/methods.py prints them): on held-out speakers, what an
-attacker who knows the method errs (50 % is guessing), and how many words a recognizer gets wrong. The table is the one
-place to change when a stronger method joins.
+The figures are those of docs/reference/anonymizers (benchmarks/attack_table.py prints them): what the strongest attacker
+errs who has learnt from such speech of other people (50 % is guessing), on held-out speakers of speechocean762, from
+one utterance; and how many words a recognizer gets wrong, on held-out speakers of LibriSpeech. The table is the one place
+to change when a stronger method joins.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ class Preset:
 
     Parameters
     ----------
-    attacker_errs : EER in percent of an attacker who anonymizes what they know in the same way; 50 is guessing.
-    words_wrong : word error rate in percent; the originals' own is 35.
+    attacker_errs : EER in percent of the strongest attacker who has learnt from such speech; 50 is guessing.
+    words_wrong : word error rate in percent, of audiobooks.
     """
 
     name: str

@@ -49,7 +49,7 @@ def methods(
         head = ["strength", "method", "EER", "wrong words", "models", "what it means"]
         show.table("strengths: personare anonymize SRC DST --strength NAME", head, rows)
         show.text(
-            "EER: how often an attacker errs who hides the voices they know in the same way; "
+            "EER: how often the strongest attacker errs who has learnt from such speech of others; "
             f"{UNPROTECTED['attacker_errs']:.1f} % without protection, 50 % by guessing. "
             f"Wrong words without protection: {UNPROTECTED['words_wrong']:.1f} %."
         )
