@@ -36,7 +36,7 @@ INTRODUCTION = """# How they sound
 
 Four synthetic speakers (Kokoro), one utterance each, through every method with one public key. Listen for three things:
 is it another person, are the words there, would you like to listen for an hour? What a method hides is no matter of
-how different it sounds: the [tables](index.md#what-they-do-to-real-speech) say it. Voices that a synthesizer has made
+how different it sounds: the [tables](index.md#the-strongest-attackers) say it. Voices that a synthesizer has made
 are cleaner than people's.
 
 `python benchmarks/sounds.py` makes this page.
