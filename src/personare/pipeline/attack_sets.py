@@ -23,6 +23,7 @@ EMBEDDERS = (*VOICES, "ge2e", "wakehubert", "energy", "rhythm", "f0", "spectrum"
 PLAIN = "ecapa"
 LEVELS = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.LAZY_INFORMED, Knowledge.INFORMED)
 TRAIN_DRAWS = 2
+COMPARISON_DRAWS = 3  # of enrolment speech: what minutes allow
 FEWEST_CHOOSING = 2 * CHOOSING_FOLDS  # of speakers to learn from: fewer cannot judge a back-end
 NEVER = (
     "Not among the usual attackers: semi-informed and aligned (personare attack), embedders that were trained on "
@@ -52,12 +53,13 @@ def quick_set() -> AttackSet:
 def comparison_set(*, attacked: int) -> AttackSet:
     """Give the attackers that compare several methods in minutes: one voice embedder, and what is no voice for free."""
     levels = (Knowledge.IGNORANT, Knowledge.LAZY_INFORMED)
-    choices = {level.value: AttackerChoice(level.value, embedder=PLAIN) for level in levels}
+    draws = {"enroll_draws": COMPARISON_DRAWS}
+    choices = {level.value: AttackerChoice(level.value, embedder=PLAIN, **draws) for level in levels}
     if attacked < FEWEST_SPEAKERS:
         return AttackSet(choices, (f"The informed attacker was not played: {_too_few(attacked)}",))
     embedders = JOINT.join((PLAIN, "energy", "rhythm", "spectrum"))
     choices[Knowledge.INFORMED.value] = AttackerChoice(
-        Knowledge.INFORMED.value, embedder=embedders, scorer="chosen", folds=FOLDS
+        Knowledge.INFORMED.value, embedder=embedders, scorer="chosen", folds=FOLDS, **draws
     )
     return AttackSet(choices, ("personare evaluate plays more embedders and draws, and gets further.",))
 
