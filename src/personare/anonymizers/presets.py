@@ -1,9 +1,9 @@
 """Presets: three strengths in one table, so that nobody must know a method's name to hide a voice well.
 
-The figures are those of docs/reference/anonymizers (benchmarks/attack_table.py prints them): what the strongest attacker
-errs who has learnt from such speech of other people (50 % is guessing), on held-out speakers of speechocean762, from
-one utterance; and how many words a recognizer gets wrong, on held-out speakers of LibriSpeech. The table is the one place
-to change when a stronger method joins.
+The figures are those of docs/reference/anonymizers (benchmarks/attack_table.py prints them): what the strongest
+attacker errs who has learnt from such speech of other people (50 % is guessing), on held-out speakers of
+speechocean762, from one utterance; and how many words a recognizer gets wrong, on held-out speakers of LibriSpeech. The
+table is the one place to change when a stronger method joins.
 """
 
 from __future__ import annotations

@@ -53,13 +53,14 @@ def quick_set() -> AttackSet:
 def comparison_set(*, attacked: int) -> AttackSet:
     """Give the attackers that compare several methods in minutes: one voice embedder, and what is no voice for free."""
     levels = (Knowledge.IGNORANT, Knowledge.LAZY_INFORMED)
-    draws = {"enroll_draws": COMPARISON_DRAWS}
-    choices = {level.value: AttackerChoice(level.value, embedder=PLAIN, **draws) for level in levels}
+    choices = {
+        level.value: AttackerChoice(level.value, embedder=PLAIN, enroll_draws=COMPARISON_DRAWS) for level in levels
+    }
     if attacked < FEWEST_SPEAKERS:
         return AttackSet(choices, (f"The informed attacker was not played: {_too_few(attacked)}",))
     embedders = JOINT.join((PLAIN, "energy", "rhythm", "spectrum"))
     choices[Knowledge.INFORMED.value] = AttackerChoice(
-        Knowledge.INFORMED.value, embedder=embedders, scorer="chosen", folds=FOLDS, **draws
+        Knowledge.INFORMED.value, embedder=embedders, scorer="chosen", enroll_draws=COMPARISON_DRAWS, folds=FOLDS
     )
     return AttackSet(choices, ("personare evaluate plays more embedders and draws, and gets further.",))
 
