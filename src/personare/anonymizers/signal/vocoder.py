@@ -33,6 +33,7 @@ _LIMIT_S = 0.0025
 _LOWEST_HZ, _HIGHEST_HZ = 71.0, 600.0
 _LEVEL_WINDOW_S = 0.04
 _MAX_GAIN = 10.0
+_D4C_LEAST_HZ = 16_000
 _FARTHEST_DB = 0.4  # of a whole phrase from the loudness of the original
 
 
@@ -140,8 +141,20 @@ def _analyse(audio: Audio, first: int, last: int, *, speed: float) -> WorldParam
     f0 = _f0_analysis(audio, first, last, speed=speed)
     size = world.get_cheaptrick_fft_size(rate_hz, _LOWEST_HZ * min(1.0, f0.speed))
     envelope = world.cheaptrick(f0.sound, f0.f0_hz, f0.times_s, rate_hz, fft_size=size)
-    aperiodicity = world.d4c(f0.sound, f0.f0_hz, f0.times_s, rate_hz, fft_size=size)
+    aperiodicity = _aperiodicity(f0.sound, f0.f0_hz, f0.times_s, rate_hz, size)
     return WorldParameters(f0.f0_hz / f0.speed, envelope, aperiodicity, np.arange(last - first), rate_hz, first)
+
+
+def _aperiodicity(sound: Floats, f0_hz: Floats, times_s: Floats, rate_hz: int, size: int) -> Floats:
+    """Measure by D4C, which reads up to 7.9 kHz whatever the rate: a lower one is doubled, or stray memory decides."""
+    from scipy.signal import resample_poly
+
+    world = world_library()
+    if rate_hz >= _D4C_LEAST_HZ:
+        aperiodicity: Floats = world.d4c(sound, f0_hz, times_s, rate_hz, fft_size=size)
+        return aperiodicity
+    doubled: Floats = world.d4c(resample_poly(sound, 2, 1), f0_hz, times_s, 2 * rate_hz, fft_size=2 * size)
+    return np.ascontiguousarray(doubled[:, : size // 2 + 1])
 
 
 def _synthesize(samples: NDArray[np.float32], speech: WorldParameters) -> Floats:
@@ -169,7 +182,9 @@ def _within(levelled: Floats, original: Floats, rate_hz: int) -> Floats:
     if not before or not after:
         return levelled
     difference_db = 10 * np.log10(after / before)
-    return levelled * 10 ** ((np.clip(difference_db, -_FARTHEST_DB, _FARTHEST_DB) - difference_db) / 20)
+    wanted_db = float(np.clip(difference_db, -_FARTHEST_DB, _FARTHEST_DB))
+    brought: Floats = levelled * 10 ** ((wanted_db - difference_db) / 20)
+    return brought
 
 
 def _levels(sound: Floats, rate_hz: int, count: int) -> Floats:
