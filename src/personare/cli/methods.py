@@ -49,7 +49,7 @@ def methods(
         head = ["strength", "method", "EER", "wrong words", "models", "what it means"]
         show.table("strengths: personare anonymize SRC DST --strength NAME", head, rows)
         show.text(
-            "EER: how often the strongest attacker errs who has learnt from such speech of others; "
+            "EER: how often the strongest of the attackers errs that were played; "
             f"{UNPROTECTED['attacker_errs']:.1f} % without protection, 50 % by guessing. "
             f"Wrong words without protection: {UNPROTECTED['words_wrong']:.1f} %."
         )
