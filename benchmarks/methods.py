@@ -44,7 +44,8 @@ METHODS: dict[str, dict[str, Any]] = {
         "steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}],
     },
     "xvector": {"method": "xvector"},
-    "xvector, prosody kept": {"method": "xvector", "f0": "keep", "energy": "keep"},
+    "xvector, timing kept": {"method": "xvector", "timing": "keep"},
+    "xvector, prosody kept": {"method": "xvector", "f0": "keep", "energy": "keep", "timing": "keep"},
     "xvector, masked content (M1c1)": {"method": "xvector", "mask": True},
     "xvector, copy-synthesis (M1c2)": {"method": "xvector", "generator": "copy"},
 }

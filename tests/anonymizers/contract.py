@@ -2,7 +2,8 @@
 
 `test_contract.py` holds every name of the catalog to every clause. What a method cannot promise it declares:
 ``loudness_lufs`` (one loudness for everything instead of each recording's own), ``needs_words`` (it speaks words, and
-gives silence where it finds none: it is then tried on words).
+gives silence where it finds none: it is then tried on words), ``keeps_timing`` (as it is set, lengths change: what is
+held to the place of a sound is then held for its variant ``in_time``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from anonymizers.bs1770 import loudness
 from personare.core.audio import Audio, resample
 from personare.core.errors import PersonareError
-from personare.core.protocols import Anonymizer
+from personare.core.protocols import Anonymizer, in_time, keeps_timing
 from personare.voices.piper import Piper
 
 RATE_HZ = 16_000
@@ -74,7 +75,7 @@ def same_key_same_sound(method: Anonymizer) -> None:
 
 def sound_changes(method: Anonymizer) -> None:
     audio = sound_for(method, 1.0)
-    difference = hide(method, audio) - audio.samples
+    difference = hide(in_time(method), audio) - audio.samples
     assert level_db(difference) > level_db(audio.samples) - 20
 
 
@@ -89,9 +90,22 @@ def input_is_untouched(method: Anonymizer) -> None:
 def length_and_rate_are_kept(method: Anonymizer) -> None:
     for rate_hz in (8_000, 11_025, 16_000, 22_050, 44_100, 48_000):
         audio = sound_for(method, 0.5, rate_hz=rate_hz)
-        result = method(audio, rng=np.random.default_rng(1))
+        result = in_time(method)(audio, rng=np.random.default_rng(1))
         assert (len(result.samples), result.rate_hz) == (len(audio.samples), rate_hz)
         assert np.isfinite(result.samples).all()
+
+
+def other_lengths_are_declared(method: Anonymizer) -> None:
+    audio = sound_for(method, 3.0)
+    lengths = {len(hide(method, audio, seed)) for seed in (1, 2, 3)}
+    assert keeps_timing(in_time(method))
+    if keeps_timing(method):
+        assert lengths == {len(audio.samples)}
+        assert in_time(method) is method
+    else:  # drawn, and never so far off that words could be missing
+        assert len(lengths) > 1
+        assert all(0.3 * len(audio.samples) < length < 2.5 * len(audio.samples) for length in lengths)
+        assert method(audio, rng=np.random.default_rng(1)).rate_hz == audio.rate_hz
 
 
 def silence_stays_silent(method: Anonymizer) -> None:
@@ -102,15 +116,15 @@ def silence_stays_silent(method: Anonymizer) -> None:
 def silence_within_speech_stays_silent(method: Anonymizer) -> None:
     audio = sound_for(method, 1.0)
     gap = np.zeros(RATE_HZ, dtype=np.float32)
-    result = hide(method, Audio(np.concatenate([audio.samples, gap, audio.samples]), RATE_HZ))
+    result = hide(in_time(method), Audio(np.concatenate([audio.samples, gap, audio.samples]), RATE_HZ))
     assert np.abs(result[RATE_HZ + 1600 : 2 * RATE_HZ - 1600]).max() < 1e-4
 
 
 def short_clips_survive(method: Anonymizer) -> None:
     for count in (1, 2, 3, 10, 79, 80, 159, 160, 161, 319, 320, 321, 1000):
         audio = Audio(sound_for(method, 0.4).samples[2000 : 2000 + count], RATE_HZ)
+        assert len(hide(in_time(method), audio)) == count
         result = hide(method, audio)
-        assert len(result) == count
         assert np.isfinite(result).all()
         assert np.abs(result).max() <= 1.0
 
@@ -118,9 +132,9 @@ def short_clips_survive(method: Anonymizer) -> None:
 def first_samples_are_not_zeroed(method: Anonymizer) -> None:
     audio = Audio(sound_for(method, 1.0).samples[1600:].copy(), RATE_HZ)
     if getattr(method, "needs_words", False):  # words are spoken anew: they begin where speech begins
-        assert np.abs(hide(method, audio)[: RATE_HZ // 4]).max() > 0.01
+        assert np.abs(hide(in_time(method), audio)[: RATE_HZ // 4]).max() > 0.01
         return
-    first, result = slice(0, RATE_HZ // 100), hide(method, audio)
+    first, result = slice(0, RATE_HZ // 100), hide(in_time(method), audio)
     kept = level_db(audio.samples) if getattr(method, "loudness_lufs", None) is None else level_db(result)
     assert level_db(result[first]) - kept > level_db(audio.samples[first]) - level_db(audio.samples) - 12
 
@@ -180,7 +194,7 @@ def ten_minutes_survive(method: Anonymizer) -> None:
     minute = sound_for(method, 60.0, rate_hz=8_000)
     audio = Audio(np.tile(minute.samples, 10), 8_000)
     result = hide(method, audio)
-    assert len(result) == len(audio.samples)
+    assert not keeps_timing(method) or len(result) == len(audio.samples)
     assert np.isfinite(result).all()
     assert np.abs(result).max() <= 1.0
 
@@ -211,6 +225,7 @@ CLAUSES: dict[str, Callable[[Anonymizer], None]] = {
         sound_changes,
         input_is_untouched,
         length_and_rate_are_kept,
+        other_lengths_are_declared,
         silence_stays_silent,
         silence_within_speech_stays_silent,
         short_clips_survive,

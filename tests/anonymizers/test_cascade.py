@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -87,7 +86,8 @@ def test_other_rates_and_hardly_any_sound(rate_hz: int) -> None:
     audio = resample(spoken(), rate_hz)
     assert "orchard" in heard(hide(audio, recognizer="moonshine"), rate_hz)
     short = Audio(audio.samples[: rate_hz // 10], rate_hz)
-    assert len(hide(short, recognizer="moonshine")) == rate_hz // 10
+    assert len(hide(short, recognizer="moonshine", timing="phrases")) == rate_hz // 10
+    assert len(hide(short, recognizer="moonshine")) > 0
 
 
 @pytest.mark.models
@@ -100,7 +100,7 @@ def test_what_is_not_english_is_refused_in_one_line() -> None:
     noise = Audio(np.random.default_rng(1).normal(0, 0.1, 6 * RATE_HZ).astype(np.float32), RATE_HZ)
     with pytest.raises(AudioError, match="hardly English"):
         hide(noise, recognizer="moonshine")
-    assert len(hide(noise, recognizer="moonshine", refuse_below=0)) == len(noise.samples)
+    assert len(hide(noise, recognizer="moonshine", refuse_below=0, timing="phrases")) == len(noise.samples)
 
 
 def test_missing_models_are_named_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -192,21 +192,35 @@ def test_a_phrase_begins_in_its_place_and_is_hurried_only_where_it_must_be() -> 
 
 
 def test_free_timing_says_nothing_of_pauses_and_keeps_all_words() -> None:
-    ways = [(1.0, 2.0, 4.0), (4.0, 5.0, 9.0)], [(0.0, 2.5, 6.0), (6.0, 8.0, 9.0)]
+    def spoken_with(pauses_s: list[float] | None, seed: int = 1) -> np.ndarray:
+        return spoken_freely(BEEPING, [words(4), words(6)], pauses_s, rng=np.random.default_rng(seed))
 
-    def starts(pauses: Literal["keep", "even"]) -> list[list[int]]:
-        found = []
-        for way in ways:
-            slots = [Slot(start_s, end_s, next_s, next_s) for start_s, end_s, next_s in way]
-            pieces = spoken_freely(BEEPING, [words(4), words(4)], slots, pauses=pauses, total_s=9.0)
-            found.append([start for start, _ in pieces])
-        return found
+    drawn = spoken_with(None)
+    assert (drawn != 0).sum() / 8_000 == pytest.approx(10 * 0.2, rel=0.05), "every word, at the voice's own rate"
+    assert len(spoken_with(None, seed=2)) != len(drawn)
+    kept, longer = spoken_with([1.0, 9.0]), spoken_with([3.0, 9.0])
+    assert (len(longer) - len(kept)) / 8_000 == pytest.approx(2.0), "what follows the last phrase never counts"
 
-    assert starts("even")[0] == starts("even")[1]
-    assert starts("keep")[0] != starts("keep")[1]
-    slots = [Slot(0, 1, 1, 1), Slot(1, 2, 2, 2), Slot(2, 4, 4, 4)]
-    crowded = list(spoken_freely(BEEPING, [words(10)] * 3, slots, pauses="even", total_s=4.0))
-    assert (crowded[-1][0] + len(crowded[-1][1])) / 8_000 <= 4.0
+
+@pytest.mark.models
+def test_neither_length_nor_pauses_pass() -> None:
+    audio = spoken()
+    halves = np.array_split(audio.samples, [_quietest(audio.samples)])
+    silence = np.zeros(2 * RATE_HZ, np.float32)
+    hesitant = Audio(np.concatenate([silence, halves[0], silence, halves[1], silence]), RATE_HZ)
+    fluent, paused = (len(hide(one, recognizer="moonshine")) / RATE_HZ for one in (audio, hesitant))
+    assert abs(paused - fluent) < 0.25 * fluent, "six seconds of silence do not pass"
+    own = len(hide(hesitant, recognizer="moonshine", pauses="keep")) / RATE_HZ
+    assert own > fluent + 1.0
+    assert len(hide(hesitant, recognizer="moonshine", timing="phrases")) == len(hesitant.samples)
+
+
+def _quietest(samples: np.ndarray) -> int:
+    """Where, in the middle half, 0.1 s are quietest: between two words."""
+    size = RATE_HZ // 10
+    levels = np.convolve(np.square(samples), np.ones(size), mode="valid")
+    quarter = len(levels) // 4
+    return quarter + int(levels[quarter : 3 * quarter].argmin()) + size // 2
 
 
 def test_what_was_muted_stays_muted() -> None:

@@ -20,8 +20,12 @@ from tiny_codec import write_tiny_codec
 TINY, OTHER_TINY = "<tiny>", "<another tiny>"  # stand for folders of codecs with random weights
 SETTINGS: dict[str, list[dict[str, object]]] = {
     "mcadams": [{}, {"alpha": 0.8}, {"alpha": (0.5, 0.9)}, {"radius": 0.975}],
-    "chain": [{"steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}]}],
+    "chain": [
+        {"steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}]},
+        {"steps": [{"name": "xvector"}, {"name": "mcadams"}]},
+    ],
     "usc": [{"weights": TINY}, {}],
+    "xvector": [{}, {"timing": "keep"}],
     "codec": [{"weights": TINY}, {"weights": TINY, "levels": 1, "parameters": {"voice": "a"}}, {}],
 }
 CASES = [(name, setting) for name in BUILTIN for setting in SETTINGS.get(name, [{}])]
@@ -98,6 +102,7 @@ OTHER: dict[str, dict[str, object]] = {
         "f0": "flat",
         "blend": 0.7,
         "energy": "keep",
+        "timing": "keep",
         "retime": 0.2,
         "content": None,  # there is one encoder only
         "mask": True,
@@ -109,7 +114,7 @@ OTHER: dict[str, dict[str, object]] = {
         "unsure": "tone",
         "sure_from": 0.5,
         "redact": ["numbers"],
-        "timing": "free",
+        "timing": "phrases",
         "pauses": "keep",
         "rate": "fit",
         "gender": "same",

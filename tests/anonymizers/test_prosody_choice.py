@@ -30,6 +30,7 @@ from personare.core.errors import ConfigError, WeightsError
 from personare.core.loudness import integrated_lufs
 from personare.encoders.prosody import F0Statistics, PredictedProsody, ProsodyTrack
 
+RATE_HZ = 16_000
 TARGET, SOURCE = F0Statistics(np.log2(200.0), 0.2), F0Statistics(np.log2(100.0), 0.2)
 TRACK = ProsodyTrack(
     np.array([100, 120, 90, 100], np.float32), np.array([1, 1, 0, 1], bool), np.array([-3, -9, -40, -5], np.float32)
@@ -62,26 +63,35 @@ def test_each_knob_replaces_its_own_channel() -> None:
     np.testing.assert_array_equal(from_content.energy_db, PREDICTED.energy_db)
 
 
-@given(st.integers(1, 400), st.floats(0.01, 0.5), st.integers(0, 99))
-def test_retiming_is_monotone_keeps_the_ends_and_stays_in_bounds(count: int, reach: float, seed: int) -> None:
-    places = retimed_places(count, reach=reach, rng=np.random.default_rng(seed))
-    assert len(places) == count
-    assert (places[0], places[-1]) == pytest.approx((0, count - 1), abs=1e-6)
-    speeds = np.diff(places)
+@given(st.integers(1, 400), st.floats(0.0, 0.5), st.floats(0.8, 1.25), st.integers(0, 99))
+def test_retiming_is_monotone_keeps_the_ends_and_stays_in_bounds(
+    count: int, reach: float, tempo: float, seed: int
+) -> None:
+    places = retimed_places(count, reach=reach, tempo=tempo, rng=np.random.default_rng(seed))
+    assert len(places) == max(1, round(count * tempo))
+    assert places[0] == 0
+    if len(places) == 1:
+        return
+    assert places[-1] == pytest.approx(count - 1, abs=1e-6)
+    speeds = np.diff(places) * (len(places) - 1) / max(count - 1, 1)
+    if count == 1:
+        return
     assert (speeds <= (1 + reach) * (1 + 1e-9)).all()
     assert (speeds >= (1 - 1e-9) / (1 + reach)).all()
 
 
 def test_a_track_moves_with_its_content() -> None:
     """Closed form: a rising line read at other places is those places, for frames, fine frames and samples."""
-    places = retimed_places(50, reach=0.4, rng=np.random.default_rng(1))
+    places = retimed_places(50, reach=0.4, tempo=1.2, rng=np.random.default_rng(1))
+    assert len(places) == 60
     np.testing.assert_allclose(retime_rows(np.arange(50, dtype=np.float32), places), places, rtol=1e-5)
     fine = np.arange(100, dtype=np.float32)
     moved = retime_track(ProsodyTrack(np.exp2(fine / 100), fine > 50, fine), places)
     middles = (moved.energy_db[::2] + moved.energy_db[1::2]) / 2
     np.testing.assert_allclose(middles[1:-1], places[1:-1] * 2 + 0.5, atol=0.5)
     np.testing.assert_allclose(np.log2(moved.f0_hz) * 100, moved.energy_db, atol=1e-2)
-    samples = sample_places(places, 50 * 192)
+    assert len(moved.f0_hz) == 120
+    samples = sample_places(places, 50 * 192, length=60 * 192)
     np.testing.assert_allclose(samples[96::192], (places + 0.5) * 192, atol=1.0)
 
 
@@ -109,7 +119,7 @@ def test_integrated_loudness_is_that_of_the_standard() -> None:
 
 
 def test_wrong_knobs_are_one_line() -> None:
-    with pytest.raises(ConfigError, match=r"retime is 0 \(keep the timing\) to 0.5, not 0.7"):
+    with pytest.raises(ConfigError, match=r"retime is 0 \(no stretch\) to 0.5, not 0.7"):
         anonymizer("xvector", retime=0.7)
     with pytest.raises(ConfigError, match=r"blend is a share, 0 to 1, not 1\.5"):
         anonymizer("xvector", blend=1.5)
@@ -163,7 +173,7 @@ def _speak(folder: Path, audio: Audio, **setting: object) -> np.ndarray:
 def test_every_setting_speaks_and_each_sounds_different(folder: Path) -> None:
     audio = hum(3, duration_s=1.5)
     sounds = {
-        str(setting): _speak(folder, audio, **setting)
+        str(setting): _speak(folder, audio, timing="keep", **setting)
         for setting in (
             {"f0": "keep", "energy": "keep"},
             {"f0": "blend", "energy": "keep"},
@@ -174,9 +184,26 @@ def test_every_setting_speaks_and_each_sounds_different(folder: Path) -> None:
             {"f0": "keep", "energy": "keep", "retime": 0.3},
         )
     }
+    moved = [_speak(folder, audio, f0=f0, energy=energy) for f0 in ("keep", "flat") for energy in ("keep", "predicted")]
+    assert all(len(sound) != len(audio.samples) and np.isfinite(sound).all() for sound in moved)
     assert {len(sound) for sound in sounds.values()} == {len(audio.samples)}
     assert len({sound.tobytes() for sound in sounds.values()}) == len(sounds)
     assert all(np.isfinite(sound).all() and sound.any() for sound in sounds.values())
+
+
+@pytest.mark.models
+def test_length_and_ends_say_nothing_of_the_source(folder: Path) -> None:
+    """The same words with other silence around them, at a drawn tempo; a speaker keeps theirs, others get others."""
+    audio, silence = hum(3, duration_s=2.0), np.zeros(RATE_HZ, np.float32)
+    padded = Audio(np.concatenate([silence, audio.samples, silence, silence]), RATE_HZ)
+    method = anonymizer("xvector", weights=str(folder))
+    ratios = []
+    for seed in range(6):
+        short, long = (method(one, rng=np.random.default_rng(seed)).duration_s for one in (audio, padded))
+        assert long - short < 0.6, "three seconds of silence around it do not pass"
+        ratios.append(short / audio.duration_s)
+    assert len(set(ratios)) == 6
+    assert 0.6 < min(ratios) < max(ratios) < 1.6
 
 
 @pytest.mark.models

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Anonymizer(Protocol):
-    """A frozen dataclass whose fields are its configuration: audio in, audio of the same length and rate out."""
+    """A frozen dataclass whose fields are its configuration: audio in, audio of the same length and rate out.
+
+    A method that changes the timing is also ``Retiming``.
+    """
 
     @property
     def fingerprint(self) -> str:
@@ -28,6 +31,30 @@ class Anonymizer(Protocol):
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Anonymize one channel; every random choice is drawn from ``rng``."""
         ...
+
+
+@runtime_checkable
+class Retiming(Protocol):
+    """An anonymizer that, as it is set, may give another length, because timing tells people apart."""
+
+    @property
+    def keeps_timing(self) -> bool:
+        """Whether, as it is set, every sound stays where it was."""
+        ...
+
+    def in_time(self) -> Anonymizer:
+        """Give the same method with the timing of the source: for pictures, and for channels that belong together."""
+        ...
+
+
+def keeps_timing(anonymizer: Anonymizer) -> bool:
+    """Whether an anonymizer leaves every sound where it was."""
+    return anonymizer.keeps_timing if isinstance(anonymizer, Retiming) else True
+
+
+def in_time(anonymizer: Anonymizer) -> Anonymizer:
+    """Give an anonymizer that leaves every sound where it was: itself, or its variant."""
+    return anonymizer.in_time() if isinstance(anonymizer, Retiming) and not anonymizer.keeps_timing else anonymizer
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
 from personare.core.progress import part
-from personare.core.protocols import Anonymizer, Invertible
+from personare.core.protocols import Anonymizer, Invertible, in_time, keeps_timing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +56,23 @@ class Chain(Fingerprinted):
             raise ConfigError("chain: steps must name at least one method")
         built = tuple(anonymizer(step.name, **step.parameters) for step in self.steps)
         object.__setattr__(self, "methods", built)
+
+    @property
+    def loudness_lufs(self) -> float | None:
+        """The loudness that the last step to fix one gives every recording; None where each keeps its own."""
+        fixed = [getattr(method, "loudness_lufs", None) for method in self.methods]
+        return next((level for level in reversed(fixed) if level is not None), None)
+
+    @property
+    def keeps_timing(self) -> bool:
+        """Whether every step leaves every sound where it was."""
+        return all(keeps_timing(method) for method in self.methods)
+
+    def in_time(self) -> Chain:
+        """Give the chain of steps that leave every sound where it was."""
+        timed = copy.copy(self)
+        object.__setattr__(timed, "methods", tuple(in_time(method) for method in self.methods))
+        return timed
 
     @property
     def secret_names(self) -> tuple[str, ...]:

@@ -54,6 +54,19 @@ class Timing:
         return [Audio(np.ascontiguousarray(row, dtype=np.float32), rate_hz) for row in sound]
 
 
+def new_ends(audio: Audio, *, rng: np.random.Generator) -> Audio:
+    """Give the silence before and after speech another length, by chance; silence stays as it is."""
+    left_s, right_s = rng.uniform(*MARGIN_S, size=2)
+    speech = np.flatnonzero(_loud(audio.samples[None], audio.rate_hz))
+    if not len(speech):
+        return audio
+    step = max(1, round(_STEP_S * audio.rate_hz))
+    first, last = int(speech[0]) * step, min((int(speech[-1]) + 1) * step, len(audio.samples))
+    left, right = round(left_s * audio.rate_hz), round(right_s * audio.rate_hz)
+    padded = np.pad(audio.samples, (left, right))
+    return Audio(padded[first : last + left + right], audio.rate_hz)
+
+
 def _loud(sound: NDArray[np.float32], rate_hz: int) -> NDArray[np.bool_]:
     """Whether somebody speaks, for every 10 ms."""
     step = max(1, round(_STEP_S * rate_hz))

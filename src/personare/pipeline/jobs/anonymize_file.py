@@ -113,7 +113,7 @@ def anonymize_file(
         done_s = min(total_s, done_s + seconds)
         watch(done_s, total_s)
 
-    hidden = hide_channels(system, key, tracks, watch=tell)
+    hidden = hide_channels(system, key, tracks, watch=tell, timed=picture)
     if target == PIPE:
         assert pipes is not None
         pipes[1].write(encode_wav(hidden))

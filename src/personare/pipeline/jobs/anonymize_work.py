@@ -20,7 +20,7 @@ from personare.core.audio import Audio, encode, is_whole, read_channels
 from personare.core.errors import AudioError, OutputError
 from personare.core.files import file_digest, file_sha256, write_bytes
 from personare.core.progress import Watch, watched
-from personare.core.protocols import Anonymizer
+from personare.core.protocols import Anonymizer, in_time
 from personare.core.remote import RemoteFolder
 from personare.core.seeding import Key, rng_for
 from personare.core.utterances import Utterance
@@ -243,15 +243,24 @@ def _first(item: Item) -> Utterance:
 
 
 def hide_channels(
-    system: System, key: Key, tracks: Sequence[tuple[str, str, Audio]], *, watch: Watch | None = None
+    system: System,
+    key: Key,
+    tracks: Sequence[tuple[str, str, Audio]],
+    *,
+    watch: Watch | None = None,
+    timed: bool = False,
 ) -> list[Audio]:
     """Anonymize (speaker, utterance, sound) channel by channel; the same names get the same draw.
 
+    What belongs together in time keeps its timing, whatever the method does to others: several channels of one
+    recording, and what is ``timed`` by something else, e.g. a picture.
     Where a method tells which voice a draw gives (``voice_of``), different people of one recording get different ones:
     who is drawn a voice that an earlier one has draws again. ``watch`` is told of the seconds of sound that are done;
     all of them in the end, whatever the method tells.
     """
     anonymize = system.build()
+    if timed or len(tracks) > 1:
+        anonymize = in_time(anonymize)
     hidden = []
     for draw, (_, _, sound) in zip(_draws(anonymize, system, key, tracks), tracks, strict=True):
         with watched(watch, total_s=sound.duration_s) if watch else contextlib.nullcontext():

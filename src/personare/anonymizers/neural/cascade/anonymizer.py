@@ -3,13 +3,14 @@
 1. the recording is cut into phrases at its pauses, and each is recognized (Moonshine);
 2. words may be left out: those the recognizer is unsure of, names, numbers, places;
 3. one of hundreds of offline voices (Piper), drawn by ``rng``, speaks each phrase in its place, at one loudness.
-The original sound is looked at for its words and its pauses alone (and for its pitch where ``gender`` is ``same``).
+The original sound is looked at for its words alone: neither its length nor its pauses pass, unless ``timing`` asks for
+them (and its pitch does where ``gender`` is ``same``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -30,6 +31,7 @@ from personare.anonymizers.neural.cascade.transcript import (
     SpokenPhrase,
     refuse_other_languages,
     segments_of,
+    sentences,
     transcribe,
 )
 from personare.anonymizers.signal.frames import limit_peaks
@@ -64,16 +66,18 @@ class Cascade(Fingerprinted):
     sure_from : from which confidence on a word is sure, 0 to 1.
     redact : what is not spoken but marked by a soft tone: any of ``names``, ``numbers``, ``places``. Names and places
         need the extra ``redact``.
-    timing : ``phrases`` begin where they began; ``free``: they follow each other, and only the length is kept.
-    pauses : with ``free``, pauses between phrases are ``even`` or those of the recording (``keep``).
-    rate : the voice speaks at its ``own`` rate, faster only where it must, or so that each phrase fills its time
-        (``fit``).
+    timing : ``free``: phrases follow each other at the voice's own pace; ``phrases``: they begin where they began, and
+        the length is kept, which pictures and channels that belong together always get.
+    pauses : with ``free``, there is a pause, drawn, after each sentence (``even``), or each where and as long as it was
+        (``keep``).
+    rate : with ``phrases``, the voice speaks at its ``own`` rate, faster only where it must, or so that each phrase
+        fills its time (``fit``).
     gender : of the voices drawn from: ``any``, ``f``, ``m``, or the ``same`` as the speaker's, guessed by pitch.
     refuse_below : refuse a recording whose words are less sure than this on average (other languages, noise); 0 never.
     """
 
     paper: ClassVar[str] = ""
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     MODELS: ClassVar[tuple[str, ...]] = ("cmudict", "moonshine-base", "piper")
     loudness_lufs: ClassVar[float] = LOUDNESS_LUFS
     needs_words: ClassVar[bool] = True
@@ -83,7 +87,7 @@ class Cascade(Fingerprinted):
     unsure: Literal["speak", "silence", "tone"] = "speak"
     sure_from: float = 0.4
     redact: str | tuple[str, ...] = ()
-    timing: Literal["phrases", "free"] = "phrases"
+    timing: Literal["free", "phrases"] = "free"
     pauses: Literal["keep", "even"] = "even"
     rate: Literal["own", "fit"] = "own"
     gender: Literal["any", "same", "f", "m"] = "any"
@@ -99,6 +103,15 @@ class Cascade(Fingerprinted):
                 raise ConfigError(f"cascade: {name} must be 0 to 1, not {getattr(self, name)}")
         object.__setattr__(self, "redact", checked_kinds(self.redact))
 
+    @property
+    def keeps_timing(self) -> bool:
+        """Whether, as it is set, phrases stay where they were."""
+        return self.timing == "phrases"
+
+    def in_time(self) -> Cascade:
+        """Give the same method with phrases that begin where they began."""
+        return replace(self, timing="phrases")
+
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Speak the words of one channel in another voice."""
         refuse_nan(audio)
@@ -112,25 +125,30 @@ class Cascade(Fingerprinted):
         speaker = Speaker(self.synthesizer, voice, key, audio.rate_hz)
         muted_s = digital_silences(audio.samples, audio.rate_hz)
         slots = _slots([one for one in spoken if one.words], muted_s, audio.duration_s)
-        whole = self._spoken(slots, speaker, len(audio.samples))
+        whole = self._spoken(slots, speaker, len(audio.samples), rng)
         return Audio(limit_peaks(whole, hop=max(1, round(0.01 * audio.rate_hz))), audio.rate_hz)
 
     def voice_of(self, audio: Audio, *, rng: np.random.Generator) -> int:
         """Tell which voice a call with the same arguments would speak with, so that people can get different ones."""
         return self._voice(resample(audio, RATE_HZ).samples, rng)
 
-    def _spoken(self, placed: Sequence[tuple[SpokenPhrase, Slot]], speaker: Speaker, length: int) -> Floats:
-        redact = checked_kinds(self.redact)
-        phrases = [
-            segments_of(one.words, unsure=self.unsure, sure_from=self.sure_from, redact=redact) for one, _ in placed
-        ]
-        slots = [slot for _, slot in placed]
-        if self.timing == "free":
-            total_s = length / speaker.rate_hz
-            pieces = spoken_freely(speaker, phrases, slots, pauses=self.pauses, total_s=total_s)
-        else:
-            pieces = spoken_in_slots(speaker, phrases, slots, rate=self.rate)
-        return laid_out(pieces, length, rate_hz=speaker.rate_hz)
+    def _spoken(
+        self,
+        placed: Sequence[tuple[SpokenPhrase, Slot]],
+        speaker: Speaker,
+        length: int,
+        rng: np.random.Generator,
+    ) -> Floats:
+        own_pauses = self.timing == "phrases" or self.pauses == "keep"
+        texts = (
+            [one.words for one, _ in placed] if own_pauses else sentences([w for one, _ in placed for w in one.words])
+        )
+        redact, slots = checked_kinds(self.redact), [slot for _, slot in placed]
+        phrases = [segments_of(text, unsure=self.unsure, sure_from=self.sure_from, redact=redact) for text in texts]
+        if self.timing == "phrases" or not phrases:
+            return laid_out(spoken_in_slots(speaker, phrases, slots, rate=self.rate), length, rate_hz=speaker.rate_hz)
+        pauses_s = [slot.next_s - slot.end_s for slot in slots] if own_pauses else None
+        return spoken_freely(speaker, phrases, pauses_s, rng=rng)
 
     def _voice(self, sound: Floats, rng: np.random.Generator) -> int:
         """Draw a voice: one number, so that the same generator draws the same voice for any recording."""

@@ -1,7 +1,7 @@
-"""Speaks what was said in another voice, each phrase in its place, without losing a word where time is short.
+"""Speaks what was said in another voice, one phrase after the other, or each in its place without losing a word.
 
-A phrase is spoken at the voice's own rate. Where it would not end before the original phrase did, it is spoken faster,
-as far as that still sounds natural; then it may use the pause that follows, and only then is it hurried.
+A phrase is spoken at the voice's own rate. Where it has a place and would not end before the original phrase did, it is
+spoken faster, as far as that still sounds natural; then it may use the pause that follows, and only then is it hurried.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LOUDNESS_LUFS = -23.0  # of every phrase, whatever the original's was: broadcasting's (EBU R 128)
 NATURAL_RATES, HURRIED_RATE = (0.8, 1.35), 2.2
 GAP_S = 0.1  # between two phrases at least
-EVEN_PAUSE_S = 0.35
+PAUSES_S, MARGIN_S = (0.25, 0.45), (0.05, 0.25)  # drawn between phrases, and at both ends
 _MARK_S, _TONE_HZ, _TONE_LEVEL = 0.3, 330.0, 0.02
 _FADE_S = 0.005
 _QUIET_DB = 45.0  # so far below its peak, a spoken phrase has not begun or is over
@@ -107,31 +107,22 @@ def _fitted(
 def spoken_freely(
     speaker: Speaker,
     phrases: Sequence[Sequence[Segment]],
-    slots: Sequence[Slot],
+    pauses_s: Sequence[float] | None,
     *,
-    pauses: Literal["keep", "even"],
-    total_s: float,
-) -> Iterator[tuple[int, Floats]]:
-    """Give the phrases one after the other, wherever they were; all faster where they would not end in time."""
-    if not slots:
-        return
-    last = len(slots) - 1
-    lengths_s = [len(speaker.speak(s, place=i, rate=1.0)) / speaker.rate_hz for i, s in enumerate(phrases)]
-    gaps_s = [_gap(slot, pauses) for slot in slots[:last]]
-    spoken_s, room_s = sum(lengths_s), total_s - sum(gaps_s)
-    if spoken_s > room_s:  # the pauses give way first, by no more than half
-        shrink = min(max(1 - (spoken_s - room_s) / max(sum(gaps_s), 1e-9), 0.5), 1.0)
-        gaps_s = [gap * shrink for gap in gaps_s]
-    rate = float(np.clip(_CLOSE * spoken_s / max(total_s - sum(gaps_s), 0.05), 1.0, HURRIED_RATE))
-    place_s = 0.0
-    for place, segments in enumerate(phrases):
-        sound = speaker.speak(segments, place=place, rate=rate)
-        yield round(place_s * speaker.rate_hz), sound
-        place_s += len(sound) / speaker.rate_hz + (gaps_s[place] if place < last else 0.0)
+    rng: np.random.Generator,
+) -> Floats:
+    """Speak the phrases one after the other, wherever they were; pauses are ``pauses_s`` after each, or drawn."""
+    drawn_s = [float(rng.uniform(*PAUSES_S)) for _ in phrases]
+    ends_s = rng.uniform(*MARGIN_S, size=2)
+    gaps_s = [*(drawn_s if pauses_s is None else [max(pause_s, GAP_S) for pause_s in pauses_s])][:-1]
+    parts = [_silence(ends_s[0], speaker.rate_hz)]
+    for place, (segments, after_s) in enumerate(zip(phrases, [*gaps_s, ends_s[1]], strict=True)):
+        parts += [speaker.speak(segments, place=place, rate=1.0), _silence(after_s, speaker.rate_hz)]
+    return np.concatenate(parts)
 
 
-def _gap(slot: Slot, pauses: Literal["keep", "even"]) -> float:
-    return max(slot.next_s - slot.end_s, GAP_S) if pauses == "keep" else EVEN_PAUSE_S
+def _silence(seconds: float, rate_hz: int) -> Floats:
+    return np.zeros(max(1, round(seconds * rate_hz)), np.float32)
 
 
 def laid_out(pieces: Iterator[tuple[int, Floats]], length: int, *, rate_hz: int) -> Floats:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Unsure = Literal["speak", "silence", "tone"]
 JUDGED_WORDS = 12  # fewer words are no evidence for or against a language
 JUDGED_S = 5.0  # and in so much sound there should have been some
+_SHORTEST_WORDS, _LONGEST_WORDS, _ENDS = 6, 24, ".?!"  # of a sentence that is spoken at a time
 _LEVEL = 0.05  # root mean square of the loudest stretches that the recognizer is given
 _LEVEL_SHARE = 95  # percentile of the levels of 20 ms that is brought to it
 
@@ -67,6 +68,21 @@ def refuse_other_languages(spoken: Sequence[SpokenPhrase], *, least: float) -> N
             f"this is hardly English speech: the recognizer is {100 * mean:.0f} % sure of its words on average, less "
             f"than {100 * least:.0f} %; cascade knows English only. Use another method, or set refuse_below=0"
         )
+
+
+def sentences(words: Sequence[RecognizedWord]) -> list[tuple[RecognizedWord, ...]]:
+    """Cut words into sentences by their punctuation and number alone, wherever the speaker paused.
+
+    >>> heard = [RecognizedWord(text, 0.9) for text in "I saw him. Then the old dog barked. Loud.".split()]
+    >>> [" ".join(word.text for word in one) for one in sentences(heard)]
+    ['I saw him. Then the old dog barked.', 'Loud.']
+    """
+    cut: list[list[RecognizedWord]] = [[]]
+    for word in words:
+        if len(cut[-1]) >= _LONGEST_WORDS or (len(cut[-1]) >= _SHORTEST_WORDS and cut[-1][-1].text[-1:] in _ENDS):
+            cut.append([])
+        cut[-1].append(word)
+    return [tuple(one) for one in cut if one]
 
 
 def segments_of(

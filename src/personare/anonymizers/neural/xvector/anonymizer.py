@@ -5,14 +5,14 @@
 3. a network and a source-filter model synthesize it with the new vector. [tomashenko2022voiceprivacy, sec. 3.1]
 Deviations: content comes from the encoder of an end-to-end recognizer (as in M1) instead of a TDNN-F; one network with
 a pulse and noise source in the STFT domain stands for the acoustic and NSF models; vectors are GE2E (256 numbers). F0
-contour, voicing and energy are predicted from content and pseudo-speaker, unless they are to be kept, as B1 keeps F0
-(see prosody_choice.py).
+contour, voicing and energy are predicted from content and pseudo-speaker, and the tempo is drawn, unless they are to be
+kept, as B1 keeps F0 and timing (see prosody_choice.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -23,6 +23,7 @@ from personare.anonymizers.neural.xvector.prosody_choice import (
     EnergyChoice,
     F0Choice,
     ProsodyChoice,
+    TimingChoice,
     chosen_prosody,
     retime_rows,
     retime_track,
@@ -41,6 +42,7 @@ from personare.anonymizers.neural.xvector.synthesis import (
 from personare.anonymizers.neural.xvector.weights import SHIPPED, SpeakerBank, open_weights
 from personare.anonymizers.signal.frames import limit_peaks
 from personare.anonymizers.signal.phrases import phrases, refuse_nan, sample_at
+from personare.anonymizers.signal.retiming import new_ends
 from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError
 from personare.core.files import file_digest
@@ -87,8 +89,11 @@ class XVector(Fingerprinted):
     blend : share of the predicted contour in a blend.
     energy : ``predicted`` from content and pseudo-speaker: then the sound has one loudness, whatever the recording's
         was; or the source's (``keep``: leaks the speaker).
-    retime : how much slower or faster every stretch of about a syllable may become, by keyed chance (0.2: by a fifth);
-        0 keeps the timing.
+    timing : ``moved``: each speaker gets another tempo (0.81 to 1.23 times as long) and other silence at both ends, by
+        keyed chance; or the source's (``keep``: leaks the speaker), which pictures and channels that belong together
+        always get.
+    retime : how much slower or faster every stretch of about a syllable may become against the rest, by keyed chance
+        (0.2: by a fifth).
     content : the content encoder the network was trained with: ``moonshine`` (M1).
     mask : remove speaker information from the content by a head trained against a speaker classifier (M1c1).
     pool : the .npz of speaker vectors to generate from; without one, the shipped pseudo-speakers.
@@ -96,7 +101,7 @@ class XVector(Fingerprinted):
     """
 
     paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
-    VERSION: ClassVar[int] = 3
+    VERSION: ClassVar[int] = 4
     MODELS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL)
 
     generator: str = field(default="o1", compare=False)
@@ -107,6 +112,7 @@ class XVector(Fingerprinted):
     f0: F0Choice = "predicted"
     blend: float = 0.5
     energy: EnergyChoice = "predicted"
+    timing: TimingChoice = "moved"
     retime: float = 0.0
     content: str = "moonshine"
     mask: bool = False
@@ -136,6 +142,15 @@ class XVector(Fingerprinted):
         """The loudness of every recording it gives; None where each keeps its own."""
         return None if self.energy == "keep" else LOUDNESS_LUFS
 
+    @property
+    def keeps_timing(self) -> bool:
+        """Whether, as it is set, the whole keeps its length."""
+        return self.timing == "keep"
+
+    def in_time(self) -> XVector:
+        """Give the same method with the timing of the source."""
+        return replace(self, timing="keep")
+
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Anonymize one channel."""
         refuse_nan(audio)
@@ -144,9 +159,12 @@ class XVector(Fingerprinted):
             return Audio(np.zeros_like(audio.samples), audio.rate_hz)
         require(*self.MODELS)
         vectors = self._vectors(sound, rng)
-        synthesized = self._synthesize(sound, vectors, rng)
-        back = resample(Audio(synthesized, RATE_HZ), audio.rate_hz).samples[: len(audio.samples)]
-        back = np.pad(back, (0, len(audio.samples) - len(back)))
+        synthesized = Audio(self._synthesize(sound, vectors, rng), RATE_HZ)
+        if self.keeps_timing:
+            back = resample(synthesized, audio.rate_hz).samples[: len(audio.samples)]
+            back = np.pad(back, (0, len(audio.samples) - len(back)))
+        else:
+            back = resample(new_ends(synthesized, rng=rng), audio.rate_hz).samples
         return Audio(limit_peaks(back, hop=round(0.01 * audio.rate_hz)), audio.rate_hz)
 
     def _vectors(self, sound: Audio, rng: np.random.Generator) -> SynthesisVectors:
@@ -159,6 +177,7 @@ class XVector(Fingerprinted):
     def _synthesize(self, sound: Audio, vectors: SynthesisVectors, rng: np.random.Generator) -> Floats:
         """Synthesize phrase by phrase, one fading into the next."""
         spans, choice = _overlapping(sound), self._choice
+        tempo = choice.tempo(rng)
         tracks: list[ProsodyTrack | None] = [None] * len(spans)
         source, target = None, self._bank.f0_of(vectors.source)
         if choice.needs_track or self.pitch == "keep":
@@ -171,12 +190,18 @@ class XVector(Fingerprinted):
 
         def pieces() -> Iterator[tuple[int, Floats]]:
             for (first, last), track in zip(spans, tracks, strict=True):
-                some = sound.samples[first:last]
-                yield first, self._speak(some, track, vectors.envelope, source=source, target=target, rng=rng)
+                some, begin = sound.samples[first:last], round(tempo * first)
+                length = round(tempo * last) - begin
+                yield (
+                    begin,
+                    self._speak(
+                        some, track, vectors.envelope, source=source, target=target, tempo=tempo, length=length, rng=rng
+                    ),
+                )
                 advance(len(some) / RATE_HZ)
 
         with part(1.0 if source is None else 1.0 - _TRACKING):
-            joined = crossfade(pieces(), len(sound.samples))
+            joined = crossfade(pieces(), round(tempo * len(sound.samples)))
         return match_level(sound.samples, joined) if self.energy == "keep" else fixed_level(joined)
 
     def _speak(
@@ -187,24 +212,27 @@ class XVector(Fingerprinted):
         *,
         source: F0Statistics | None,
         target: F0Statistics,
+        tempo: float,
+        length: int,
         rng: np.random.Generator,
     ) -> Floats:
-        """Synthesize one phrase; where it is silent, it stays silent."""
+        """Synthesize ``length`` samples of one phrase; where it is silent, it stays silent."""
         model, choice = open_weights(self.weights or SHIPPED), self._choice
         content = on_frames(content_encoder(self.content)(samples), frame_count(len(samples)))
         silent = silent_stretches(samples, least_s=_SILENT_S[self.energy])
-        if choice.retime:
-            places = retimed_places(len(content), reach=choice.retime, rng=rng)
-            content, silent = retime_rows(content, places), silent[sample_places(places, len(silent))]
+        if choice.retime or tempo != 1.0:
+            places = retimed_places(len(content), reach=choice.retime, tempo=tempo, rng=rng)
+            content, silent = retime_rows(content, places), silent[sample_places(places, len(silent), length=length)]
             track = None if track is None else retime_track(track, places)
         predicted = model.predict_prosody(content, vector) if choice.needs_prediction else None
         prosody = chosen_prosody(choice, track, predicted, source=source, target=target)
-        sound = synthesize(model, content, prosody, vector, length=len(samples), rng=rng, mask=self.mask)
+        sound = synthesize(model, content, prosody, vector, length=length, rng=rng, mask=self.mask)
+        sound = np.pad(sound, (0, length - len(sound)))
         return np.where(silent, np.float32(0), sound)
 
     @property
     def _choice(self) -> ProsodyChoice:
-        return ProsodyChoice(self.f0, self.blend, self.energy, self.retime)
+        return ProsodyChoice(self.f0, self.blend, self.energy, self.timing, self.retime)
 
     @property
     def _bank(self) -> SpeakerBank:

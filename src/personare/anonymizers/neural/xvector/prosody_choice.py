@@ -2,8 +2,8 @@
 
 What is measured on the source can give its speaker away to an attacker who knows the method: the energy contour, the
 shape of F0 (docs/explain/leaks.md says how that is measured). The prosody network makes them from content and the
-pseudo-speaker's vector instead. Timing is moved by keyed chance: the speed of every stretch of about a syllable, while
-the whole keeps its length.
+pseudo-speaker's vector instead. Timing is moved by keyed chance: how fast the whole is spoken and how much silence is
+at its ends, and, where asked for, the speed of every stretch of about a syllable.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 F0Choice = Literal["keep", "blend", "predicted", "flat"]
 EnergyChoice = Literal["keep", "predicted"]
+TimingChoice = Literal["keep", "moved"]
 MOST_RETIMED = 0.5
+TEMPO_OCTAVES = 0.3  # a pseudo-speaker speaks up to so much slower or faster: 0.81 to 1.23 times the time
 _STRETCH = (10, 30)  # frames of 12 ms that share a speed: about a syllable
 
 
@@ -38,24 +40,30 @@ class ProsodyChoice:
         predicted voicing too.
     blend : share of the predicted contour in a blend.
     energy : the source's, or predicted from content.
-    retime : how much slower or faster a stretch may become (0.2: by a fifth); 0 keeps the timing.
+    timing : the source's, or ``moved``: another tempo, drawn, and other silence at both ends.
+    retime : how much slower or faster a stretch may become (0.2: by a fifth), against the rest; 0 for none.
     """
 
     f0: F0Choice = "keep"
     blend: float = 0.5
     energy: EnergyChoice = "keep"
+    timing: TimingChoice = "keep"
     retime: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.blend <= 1:
             raise ConfigError(f"xvector: blend is a share, 0 to 1, not {self.blend}")
         if not 0 <= self.retime <= MOST_RETIMED:
-            raise ConfigError(f"xvector: retime is 0 (keep the timing) to {MOST_RETIMED}, not {self.retime}")
+            raise ConfigError(f"xvector: retime is 0 (no stretch) to {MOST_RETIMED}, not {self.retime}")
 
     @property
     def needs_prediction(self) -> bool:
         """Whether the prosody network is needed."""
         return self.f0 != "keep" or self.energy != "keep"
+
+    def tempo(self, rng: np.random.Generator) -> float:
+        """Draw how many times as long everything becomes."""
+        return float(np.exp2(rng.uniform(-TEMPO_OCTAVES, TEMPO_OCTAVES))) if self.timing == "moved" else 1.0
 
     @property
     def needs_track(self) -> bool:
@@ -92,16 +100,17 @@ def chosen_prosody(
     return track
 
 
-def retimed_places(count: int, *, reach: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw where each of ``count`` frames comes from: rising from 0 to count - 1, as fast as ``reach`` allows.
+def retimed_places(count: int, *, reach: float, tempo: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw where each frame of the result comes from, ``tempo`` times as many as ``count``: rising, 0 to count - 1.
 
     The speed of a stretch, against the mean, lies between 1 / (1 + reach) and 1 + reach.
     """
+    drawn = max(1, round(count * tempo))
     speeds: list[float] = []
     half = np.log1p(reach) / 2  # a speed against the mean of such speeds is within twice this
-    while len(speeds) < count - 1:
+    while len(speeds) < drawn - 1:
         speeds += [float(np.exp(rng.uniform(-half, half)))] * int(rng.integers(*_STRETCH))
-    places = np.concatenate([[0.0], np.cumsum(speeds[: max(count - 1, 0)])])
+    places = np.concatenate([[0.0], np.cumsum(speeds[: max(drawn - 1, 0)])])
     return places * ((count - 1) / max(float(places[-1]), 1e-9))
 
 
@@ -122,14 +131,14 @@ def retime_track(track: ProsodyTrack, places: NDArray[np.float64]) -> ProsodyTra
 
 
 def fine_places(places: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Where ``count`` fine frames come from, when the network's frames come from ``places``."""
+    """Where fine frames come from, of which the source has ``count``, when the network's come from ``places``."""
     middles = (np.arange(len(places)) + 0.5) * PAIR - 0.5
-    moved = np.interp(np.arange(count), middles, (places + 0.5) * PAIR - 0.5)
+    moved = np.interp(np.arange(len(places) * PAIR), middles, (places + 0.5) * PAIR - 0.5)
     return np.clip(moved, 0, count - 1)
 
 
-def sample_places(places: NDArray[np.float64], count: int) -> NDArray[np.intp]:
-    """Where ``count`` samples come from."""
+def sample_places(places: NDArray[np.float64], count: int, *, length: int) -> NDArray[np.intp]:
+    """Where the ``length`` samples of the result come from, of which the source has ``count``."""
     middles = (np.arange(len(places)) + 0.5) * STEP
-    moved = np.interp(np.arange(count), middles, (places + 0.5) * STEP)
+    moved = np.interp(np.arange(length), middles, (places + 0.5) * STEP)
     return np.clip(np.rint(moved), 0, max(count - 1, 0)).astype(np.intp)

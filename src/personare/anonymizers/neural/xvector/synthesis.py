@@ -70,8 +70,10 @@ def crossfade(pieces: Iterable[tuple[int, Floats]], length: int) -> Floats:
 
 
 def match_level(original: Floats, synthesized: Floats) -> Floats:
-    """Follow the level of the original under windows of 2 s."""
-    gains = np.minimum(_levels(original) / np.maximum(_levels(synthesized), 1e-9), _MAX_GAIN)
+    """Follow the level of the original under windows of 2 s; where the whole became longer, so do they."""
+    ours, theirs = _levels(synthesized), _levels(original)
+    theirs = np.interp(np.linspace(0, len(theirs) - 1, len(ours)), np.arange(len(theirs)), theirs)
+    gains = np.minimum(theirs / np.maximum(ours, 1e-9), _MAX_GAIN)
     step = round(_LEVEL_S * RATE_HZ / 4)
     centres = np.arange(len(gains)) * step
     return synthesized * np.interp(np.arange(len(synthesized)), centres, gains).astype(np.float32)
