@@ -11,7 +11,7 @@ from typing import Any
 from personare.attackers.knowledge import Knowledge
 from personare.core.errors import PersonareError, did_you_mean
 from personare.core.weights import files_of
-from personare.pipeline.check_speech import not_played_notes, speech_notes, speech_problems
+from personare.pipeline.check_speech import not_heard_notes, not_played_notes, speech_notes, speech_problems
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.measures import (
     expand_metrics,
@@ -49,7 +49,10 @@ def check_study(study: Study, stages: Path, *, home: Path) -> Checked:
     problems += _metric_problems(study, attackers)
     problems += listener_problems(study, anonymizers, home)
     problems += _bound_problems(study)
-    notes: list[str] = [*not_played_notes(anonymizers, attackers)]
+    notes: list[str] = [
+        *not_played_notes(anonymizers, attackers),
+        *not_heard_notes(study, anonymizers, home),
+    ]
     for label in study.corpora:
         where = f"corpora: {label}"
         corpus, more = _corpus(study, label, stages, anonymizers)

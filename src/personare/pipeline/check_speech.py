@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from personare.attackers.folds import FEWEST_SPEAKERS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from personare.pipeline.resolve import ResolvedAnonymizer, ResolvedAttacker
     from personare.pipeline.speech import StudyCorpus
     from personare.pipeline.study import Study
+from personare.pipeline.study_listener import untrained_listeners
 
 FEWEST_TRAIN_SPEAKERS = 2
 GIVE = (
@@ -60,6 +62,17 @@ def not_played_notes(anonymizers: list[ResolvedAnonymizer], attackers: list[Reso
         for one in anonymizers:
             if why := who.not_played(one):
                 yield f"attackers: {who.label}: not played on {one.label}: {why}"
+
+
+def not_heard_notes(study: Study, anonymizers: list[ResolvedAnonymizer], home: Path) -> Iterator[str]:
+    """Name every method that a listener of the study cannot be asked about, and why."""
+    for listener in untrained_listeners(study, home):
+        with contextlib.suppress(PersonareError):  # what is wrong with a listener is said by another check
+            if not listener.trained_by_study:
+                made = listener.made()
+                for one in anonymizers:
+                    if why := one.not_compared(made):
+                        yield f"listeners: {listener.label}: not asked about {one.label}: {why}"
 
 
 def _asked(study: Study) -> Iterator[tuple[type[Measure], tuple[str, ...]]]:

@@ -182,7 +182,8 @@ class Graph:
             return
         anonymized = self.anonymized(corpus, TRIAL, anonymizer, "owner") if anonymizer.kind == "sound" else None
         for listener in study_listeners(self, corpus):
-            if anonymized is None and listener.made().needs_original:
+            made = listener.made()
+            if (anonymized is None and made.needs_original) or anonymizer.not_compared(made):
                 continue
             label = f"listen {corpus.label} {anonymizer.label} by {listener.label}"
             job = ListenJob(label, corpus.of(TRIAL), listener, anonymized)

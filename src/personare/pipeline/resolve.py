@@ -20,6 +20,7 @@ from personare.core.catalog import allow_modules_in
 from personare.core.config import coerce
 from personare.core.errors import ConfigError, did_you_mean
 from personare.core.fingerprint import SystemIdentity
+from personare.core.protocols import Listener, keeps_timing
 from personare.core.seeding import Key
 from personare.pipeline.study import ORIGINAL, AttackerChoice, Study
 from personare.pipeline.system import Level, System, read_system
@@ -80,6 +81,11 @@ class ResolvedAnonymizer:
         built = self.system.build() if self.kind == "sound" else None
         return "" if built is not None and secret_names_of(built) else NOT_INVERTIBLE
 
+    def not_compared(self, listener: Listener) -> str:
+        """Say why a listener cannot compare this speech with the original; nothing where it can, or need not."""
+        built = self.system.build() if listener.compares and self.kind == "sound" and self.system is not None else None
+        return "" if built is None or keeps_timing(built) else OTHER_TIMING
+
     def unlike_owner(self) -> str:
         """Say why attackers cannot anonymize as the owner did; nothing where they can."""
         if self.kind != "sound" or self.given is None:
@@ -92,6 +98,7 @@ class ResolvedAnonymizer:
         return ""
 
 
+OTHER_TIMING = "it compares moment by moment, and this method changes the timing (keep it with: timing, see its card)"
 NOT_INVERTIBLE = "this method has no secret numbers that could be estimated and undone"
 UNKNOWN_METHOD = (
     "nobody says how the folder was made (it has no anonymization.json); say it with method: NAME (--method), or leave "

@@ -201,8 +201,12 @@ def listener_problems(study: Study, anonymizers: list[ResolvedAnonymizer], home:
         elif not problems:
             problems += tried(lambda one=listener: one.made().check(), where)[1]  # type: ignore[misc]
         yield from problems
-        if not problems:
-            gives[listener.label] = listener.made().metrics
+        if problems:
+            continue
+        gives[listener.label] = listener.made().metrics
+        why = [one.not_compared(listener.made()) for one in anonymizers if one.kind == "sound"]
+        if why and all(why):
+            yield f"{where}: has nothing to compare: {why[0]}; leave the listener out"
     yield from _setting_problems(study, gives)
 
 
