@@ -166,7 +166,7 @@ class Log:
     def did(self, job: Job | None, result: Result[Any, Any]) -> None:
         """One item is done."""
         if not result.ok:
-            self.say(f"failed: {result.item}: {result.error}"[:500])
+            self.say(f"failed: {getattr(result.item, 'utterance', result.item)}: {result.error}"[:500])
         if self._watch is not None:
             self._watch.did(job, result)
 
