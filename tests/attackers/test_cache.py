@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from conftest import hum
 from personare.attackers import cache
-from personare.core.audio import Audio, write
+from personare.core.audio import Audio, read_mono, write
 from personare.core.errors import AudioError
 from personare.core.utterances import Utterance
 
@@ -51,6 +51,26 @@ def _file(folder: Path, seed: int = 1) -> Path:
     path = folder / f"{seed}.wav"
     write(path, hum(seed, duration_s=0.5))
     return path
+
+
+def test_a_fusion_decodes_a_file_once_and_one_that_was_heard_never(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[Path] = []
+
+    def read(path: Path, **part: Any) -> Audio:
+        decoded.append(path)
+        return read_mono(path, **part)
+
+    monkeypatch.setattr(cache, "read_mono", read)
+    monkeypatch.setattr(cache, "make_embedder", lambda name: Loudness(scale=float(len(name))))
+    path = _file(tmp_path)
+    work = cache.EmbedWork("f0+ge2e+energy", folder=tmp_path)
+    vector = work(Utterance("u", "s", path))
+    assert vector.shape == (6,)
+    assert (decoded, CALLS) == ([path], [2.0, 4.0, 6.0])
+    np.testing.assert_array_equal(work(Utterance("u", "s", path)), vector)
+    assert len(decoded) == 1
 
 
 def test_the_second_time_nothing_is_computed(tmp_path: Path) -> None:

@@ -50,6 +50,24 @@ def test_a_tensor_is_what_the_onnx_package_writes_and_is_read_back(dtype: str, s
     np.testing.assert_array_equal(written.array(), values)
 
 
+@pytest.mark.parametrize("kind", [TensorProto.UINT8, TensorProto.INT8, TensorProto.INT32])
+def test_whole_numbers_kept_as_a_list_are_read(kind: int) -> None:
+    values = [3, 100, 7] if kind == TensorProto.UINT8 else [3, -100, 7]
+    theirs = helper.make_tensor("z", kind, [3], values)
+    assert theirs.int32_data, "a list, no raw numbers"
+    assert ours.OnnxTensor("z", theirs.SerializeToString()).array().tolist() == values
+
+
+def test_attributes_of_whole_numbers_are_read() -> None:
+    node = ours.make_node("Conv", ["x", "w"], ["y"], pads=[3, 0, -2], group=384, auto_pad="NOTSET")
+    assert [ours.integers_of(node, name) for name in ("pads", "group", "auto_pad", "none")] == [
+        [3, 0, -2],
+        [384],
+        [],
+        [],
+    ]
+
+
 def _theirs() -> Any:
     """One small network, written by the onnx package."""
     graph = helper.make_graph(

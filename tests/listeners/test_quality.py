@@ -133,12 +133,6 @@ def test_dnsmos_judges_one_word(speech: Audio) -> None:
     assert 1 <= worse.overall < clean.overall <= 5
 
 
-def test_dnsmos_cuts_pieces_of_nine_seconds_a_second_apart() -> None:
-    size = int(9.01 * 16_000)
-    assert [len(p) for p in dnsmos._pieces(np.zeros(16_000, np.float32))] == [size] * 7  # doubled to 16 s
-    assert [len(p) for p in dnsmos._pieces(np.zeros(12 * 16_000, np.float32))] == [size] * 3
-
-
 @pytest.mark.parametrize("name", BEST)
 def test_what_cannot_be_judged_is_refused(name: str) -> None:
     sound, silence = hum(1), Audio(np.zeros(16_000, np.float32), 16_000)

@@ -12,7 +12,7 @@ from personare.core.checkpoint import load_tensors
 from personare.core.seeding import Key
 from personare.core.weights import files_of, home
 from personare.encoders import ecapa_graph, graphs
-from personare.encoders.ecapa import GRAPH_SHA256
+from personare.encoders.ecapa import GRAPH_SHA256, VERSION
 from personare.training.checkpoints import fill
 from personare.training.embedder.ecapa import ecapa, ecapa_layers
 from personare.training.embedder.layers import Conv, draw, statistics
@@ -32,7 +32,7 @@ def test_the_published_ecapa_fits_in_and_gives_the_published_vectors() -> None:
     assert {name for name in found if not name.endswith("num_batches_tracked")} == set(tensors)
     fill(tensors, found, where="published")
     mels = RNG.normal(0, 12, (2, 80, 40)).astype(np.float32)
-    wanted = graphs.session("ecapa", 2, ecapa_graph.build, 1, home(), GRAPH_SHA256).run(None, {"mels": mels})[0]
+    wanted = graphs.session("ecapa", VERSION, ecapa_graph.build, 1, home(), GRAPH_SHA256).run(None, {"mels": mels})[0]
     with torch.no_grad():
         vectors = ecapa(tensors, torch.from_numpy(mels), training=False).numpy()
     np.testing.assert_allclose(vectors, wanted, atol=1e-4 * np.abs(wanted).max())

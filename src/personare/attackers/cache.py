@@ -58,27 +58,41 @@ class EmbedWork:
 
     def __call__(self, item: Utterance) -> NDArray[np.float32]:
         """Embed it; an embedder that reads gets the words of the corpus, the others hear the sound."""
+        recording = _Recording(item.audio, item.start_s, item.end_s, item.person_channel)
         parts = parts_of(self.embedder)
         if len(parts) > 1:
-            fused: NDArray[np.float32] = joined([self._of_part(item, name)[None] for name in parts])[0]
+            fused: NDArray[np.float32] = joined([self._of_part(item, recording, name)[None] for name in parts])[0]
             return fused
-        return self._of_part(item, self.embedder)
+        return self._of_part(item, recording, self.embedder)
 
-    def _of_part(self, item: Utterance, name: str) -> NDArray[np.float32]:
+    def _of_part(self, item: Utterance, recording: _Recording, name: str) -> NDArray[np.float32]:
         model = _model(name, tuple(sorted(self.parameters.items())))
         if isinstance(model, ReadsText):
             if item.text is None:
                 raise AudioError(f"{item.utterance}: the embedder {name} needs its words; give the corpus a text")
             return model.of_text(item.text)
-        return embed_file(
-            item.audio,
-            name,
-            start_s=item.start_s,
-            end_s=item.end_s,
-            channel=item.person_channel,
-            folder=self.folder,
-            **self.parameters,
-        )
+        return _embed(recording, model, self.folder)
+
+
+@dataclass(frozen=True, eq=False)
+class _Recording:
+    """A file, a part or one channel of it; decoded once, and only if something has not heard it before."""
+
+    path: Path
+    start_s: float = 0.0
+    end_s: float | None = None
+    channel: int | None = None
+
+    @functools.cached_property
+    def content(self) -> str:
+        """What is heard, by the bytes of the file."""
+        channel = "" if self.channel is None else f" channel {self.channel}"
+        return f"{_digest_of(self.path)} {self.start_s!r} {self.end_s!r}{channel}"
+
+    @functools.cached_property
+    def sound(self) -> Audio:
+        """The sound."""
+        return read_mono(self.path, start_s=self.start_s, stop_s=self.end_s, channel=self.channel)
 
 
 def embed_file(
@@ -92,22 +106,23 @@ def embed_file(
     **parameters: Any,
 ) -> NDArray[np.float32]:
     """Embed a file, a part or one channel of it: float32 [d], from the cache where the same bytes were heard before."""
-    model = _model(embedder, tuple(sorted(parameters.items())))
+    recording = _Recording(path, start_s, end_s, channel)
+    return _embed(recording, _model(embedder, tuple(sorted(parameters.items()))), folder)
+
+
+def _embed(recording: _Recording, model: Embedder, folder: Path | None) -> NDArray[np.float32]:
     if isinstance(model, FusedEmbedder):  # every part is kept by itself: none is computed twice
-        each = [
-            embed_file(path, name, start_s=start_s, end_s=end_s, channel=channel, folder=folder) for name in model.names
-        ]
+        each = [_embed(recording, _model(name, ()), folder) for name in model.names]
         fused: NDArray[np.float32] = joined([vector[None] for vector in each])[0]
         return fused
-    content = f"{_digest_of(path)} {start_s!r} {end_s!r}{'' if channel is None else f' channel {channel}'}"
-    place = _place(folder, model, content)
-    bound = f"{model.fingerprint} {content}"
+    place = _place(folder, model, recording.content)
+    bound = f"{model.fingerprint} {recording.content}"
     vector = _kept(place, bound)
     if vector is None:
         try:
-            vector = model([read_mono(path, start_s=start_s, stop_s=end_s, channel=channel)])[0]
+            vector = model([recording.sound])[0]
         except AudioError as error:
-            told = str(error) if str(path) in str(error) else f"{path}: {error}"
+            told = str(error) if str(recording.path) in str(error) else f"{recording.path}: {error}"
             raise AudioError(told) from None
         _keep(place, vector, bound)
     return vector

@@ -12,6 +12,7 @@ import importlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -101,7 +102,13 @@ class Catalog:
         return cls
 
     def _plugins(self) -> dict[str, str]:
-        return {point.name: point.value for point in metadata.entry_points(group=f"personare.{self.kind}s")}
+        return _installed(f"personare.{self.kind}s", tuple(sys.path))
+
+
+@lru_cache
+def _installed(group: str, _path: tuple[str, ...]) -> dict[str, str]:
+    """Read the plug-ins of a group; every package on ``_path`` is opened for it, so that it is done once."""
+    return {point.name: point.value for point in metadata.entry_points(group=group)}
 
 
 def allow_modules_in(folder: Path) -> None:

@@ -30,6 +30,7 @@ _DTYPES = {
     FLOAT16: "<f2",
     DOUBLE: "<f8",
 }
+_LISTED = ("|u1", "|i1", "<i4")  # may also be kept as a list of whole numbers (int32_data)
 _A_FLOAT, _AN_INT, _A_STRING, _INTS = 1, 2, 3, 7  # AttributeProto.AttributeType
 
 
@@ -65,6 +66,8 @@ class OnnxTensor:
         """Give its numbers."""
         message = decode(self.encoded)
         dtype, shape, raw = _DTYPES.get(message.integer(2)), message.integers(1), message.part(9)
+        if dtype in _LISTED and not raw:
+            raw = np.array(message.packed_integers(5), np.int64).astype(dtype).tobytes()
         if dtype is None or len(raw) != math.prod(shape) * np.dtype(dtype).itemsize or min(shape, default=0) < 0:
             raise WeightsError(f"tensor '{self.name}' is not kept as raw numbers of a type we know")
         return np.frombuffer(raw, dtype=dtype).reshape(shape)
@@ -108,6 +111,14 @@ def make_node(op: str, inputs: Iterable[str], outputs: Iterable[str], **attribut
     """Make a node; an attribute is a whole number, a float, a text or a list of whole numbers."""
     encoded = tuple(_attribute(name, value) for name, value in sorted(attributes.items()))
     return OnnxNode(op, tuple(inputs), tuple(outputs), encoded)
+
+
+def integers_of(node: OnnxNode, attribute: str) -> list[int]:
+    """Read a whole number or a list of them from a node's attributes; nothing if there is none of that name."""
+    for message in map(decode, node.attributes):
+        if message.text(1) == attribute:
+            return message.integers(8) or message.integers(3)
+    return []
 
 
 def _attribute(name: str, value: float | str | Sequence[int]) -> bytes:

@@ -29,6 +29,16 @@ class Message:
         """Every whole number of a field."""
         return [value for value in self.fields.get(number, ()) if isinstance(value, int)]
 
+    def packed_integers(self, number: int) -> list[int]:
+        """Every whole number of a field that is written as one record of many, or one by one."""
+        found = self.integers(number)
+        for part in self.parts(number):
+            view, place = memoryview(part), 0
+            while place < len(view):
+                value, place = _read_varint(view, place)
+                found.append(value)
+        return found
+
     def parts(self, number: int) -> list[bytes]:
         """Every message or text of a field, as bytes."""
         return [value for value in self.fields.get(number, ()) if isinstance(value, bytes)]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from personare.core.sessions import Session
 
 NAME = "ecapa"
-VERSION = 2  # raise it whenever the vectors change: features, graph or the cutting of long recordings
-GRAPH_SHA256 = "c7a8f40a3adaaf6b49da7abce81a1eecc249400da1e74e20892d13221e4b956e"  # of what the pinned weights give
+VERSION = 3  # raise it whenever the vectors change: features, graph or the cutting of long recordings
+GRAPH_SHA256 = "63f4ba12ef5ca2a24f3279ba03dc1037d8da8151494e97f487d33821dabb3d04"  # of what the pinned weights give
 MAX_SEGMENT_S = 30.0
 MIN_SAMPLES = 5 * mels.HOP  # reflect padding of the widest layer needs 5 frames
 

@@ -23,6 +23,7 @@ N_MELS = 80
 N_DIMENSIONS = 192
 DILATIONS = (2, 3, 4)  # of the three SE-Res2 blocks
 SCALE = 8  # Res2Net: the channels are cut into so many parts
+TIME = 3  # [batch, channels, 1, frames]: the runtime convolves over two dimensions a quarter faster than over one
 _BN_EPSILON = 1e-5
 _STD_EPSILON = 1e-12
 _NOTHING = 1e-30
@@ -73,8 +74,9 @@ def build_pooled(tensors: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def _aggregated(graph: OnnxGraph, layers: Layers) -> str:
-    """Everything that sees frames: [batch, 3072, frames], before its normalisation."""
-    hidden = normed(graph, tdnn(graph, layers, "blocks.0", "mels"), layers.norm("blocks.0.norm"))
+    """Everything that sees frames: [batch, 3072, 1, frames], before its normalisation."""
+    first = tdnn(graph, layers, "blocks.0", in_two_dimensions(graph, "mels"))
+    hidden = normed(graph, first, layers.norm("blocks.0.norm"))
     outputs = []
     for index, dilation in enumerate(DILATIONS, start=1):
         hidden = _se_res2(graph, layers, f"blocks.{index}", hidden, dilation)
@@ -91,13 +93,18 @@ def _f32(values: NDArray[Any]) -> NDArray[np.float32]:
     return np.where(np.abs(values) < _NOTHING, 0, values).astype(np.float32)
 
 
+def in_two_dimensions(graph: OnnxGraph, source: str) -> str:
+    """Give [batch, channels, frames] the shape that all layers here take: [batch, channels, 1, frames]."""
+    return graph.add("Unsqueeze", source, graph.whole(2))
+
+
 def conv(graph: OnnxGraph, source: str, weight: NDArray[Any], bias: NDArray[Any], dilation: int = 1) -> str:
     """Convolve over time, reflect-padded to the same length."""
     reach = dilation * (weight.shape[2] - 1) // 2
     if reach:
-        source = graph.add("Pad", source, graph.whole(0, 0, reach, 0, 0, reach), mode="reflect")
-    weight_name, bias_name = graph.constant(_f32(weight)), graph.constant(_f32(bias))
-    return graph.add("Conv", source, weight_name, bias_name, dilations=[dilation])
+        source = graph.add("Pad", source, graph.whole(0, 0, 0, reach, 0, 0, 0, reach), mode="reflect")
+    weight_name, bias_name = graph.constant(_f32(weight[:, :, None])), graph.constant(_f32(bias))
+    return graph.add("Conv", source, weight_name, bias_name, dilations=[1, dilation])
 
 
 def tdnn(graph: OnnxGraph, layers: Layers, name: str, source: str, dilation: int = 1) -> str:
@@ -107,8 +114,8 @@ def tdnn(graph: OnnxGraph, layers: Layers, name: str, source: str, dilation: int
 
 def normed(graph: OnnxGraph, source: str, norm: Affine) -> str:
     """Normalise each channel."""
-    scaled = graph.add("Mul", source, graph.constant(_f32(norm.scale[:, None])))
-    return graph.add("Add", scaled, graph.constant(_f32(norm.shift[:, None])))
+    scaled = graph.add("Mul", source, graph.constant(_f32(norm.scale[:, None, None])))
+    return graph.add("Add", scaled, graph.constant(_f32(norm.shift[:, None, None])))
 
 
 def _se_res2(graph: OnnxGraph, layers: Layers, name: str, source: str, dilation: int) -> str:
@@ -119,12 +126,12 @@ def _se_res2(graph: OnnxGraph, layers: Layers, name: str, source: str, dilation:
     norm = layers.norm(f"{name}.tdnn2.norm")
     # squeeze: the mean over time passes through the affine norm, so the norm is merged into the first small layer
     weight, bias = layers.conv(f"{name}.se_block.conv1.conv")
-    mean = graph.add("ReduceMean", hidden, graph.whole(2), keepdims=1)
+    mean = graph.add("ReduceMean", hidden, graph.whole(TIME), keepdims=1)
     small = graph.add("Relu", conv(graph, mean, weight * norm.scale[:, None], bias + weight[:, :, 0] @ norm.shift))
     gate = graph.add("Sigmoid", conv(graph, small, *layers.conv(f"{name}.se_block.conv2.conv")))
     # (scale x + shift) gate + shortcut, with the small products first
-    scaled = graph.add("Mul", hidden, graph.add("Mul", gate, graph.constant(_f32(norm.scale[:, None]))))
-    shifted = graph.add("Add", source, graph.add("Mul", gate, graph.constant(_f32(norm.shift[:, None]))))
+    scaled = graph.add("Mul", hidden, graph.add("Mul", gate, graph.constant(_f32(norm.scale[:, None, None]))))
+    shifted = graph.add("Add", source, graph.add("Mul", gate, graph.constant(_f32(norm.shift[:, None, None]))))
     return graph.add("Add", scaled, shifted)
 
 
@@ -141,7 +148,7 @@ def _res2(graph: OnnxGraph, layers: Layers, name: str, source: str, dilation: in
 
 
 def _attended(graph: OnnxGraph, layers: Layers, x: str) -> str:
-    """Attentive statistics of ``x`` with global context: [batch, 6144, 1].
+    """Attentive statistics of ``x`` with global context: [batch, 6144, 1, 1].
 
     ``x`` is the multi-layer aggregate before its normalisation y = a x + b, which is merged into every use:
     mean_y = a mean_x + b, std_y = |a| std_x.
@@ -157,7 +164,7 @@ def _attended(graph: OnnxGraph, layers: Layers, x: str) -> str:
     local = conv(graph, x, on_x * a[:, None], np.zeros(len(bias)))
     hidden = graph.add("Relu", graph.add("Add", local, context))
     hidden = graph.add("Tanh", normed(graph, hidden, layers.norm("asp.tdnn.norm")))
-    attention = graph.add("Softmax", conv(graph, hidden, *layers.conv("asp.conv.conv")), axis=2)
+    attention = graph.add("Softmax", conv(graph, hidden, *layers.conv("asp.conv.conv")), axis=TIME)
     return statistics(graph, x, attention)
 
 
@@ -172,7 +179,7 @@ def _before_last(layers: Layers) -> Affine:
 
 
 def _embedded(graph: OnnxGraph, layers: Layers, x: str) -> str:
-    """The last linear layer on the attentive statistics, with the normalisations before it merged: [batch, 192, 1]."""
+    """The last linear layer on the statistics, with the normalisations before it merged: [batch, 192, 1, 1]."""
     between = _before_last(layers)
     weight, bias = layers.conv("fc.conv")
     bias = bias + weight[:, :, 0] @ between.shift
@@ -181,7 +188,7 @@ def _embedded(graph: OnnxGraph, layers: Layers, x: str) -> str:
 
 def statistics(graph: OnnxGraph, x: str, attention: str | None) -> str:
     """Mean and standard deviation over time, stacked; plain, or weighted by attention that sums to 1."""
-    time = graph.whole(2)
+    time = graph.whole(TIME)
 
     def average(values: str) -> str:
         if attention is None:

@@ -1,8 +1,9 @@
 """DNSMOS P.835: what a listener would say of the speech, the background and the whole, with no original at hand.
 
 A small network that takes 9.01 s of sound, moved on second by second; shorter sound is repeated.     [reddy2022dnsmos]
-Scores from 1 to 5. The network is fetched once (``personare models fetch dnsmos``, out of the package speechmos, whose
-own code needs librosa and is not used) and run by onnxruntime.
+Scores from 1 to 5. What overlapping pieces have in common is computed once (``dnsmos_network``). The network is fetched
+once (``personare models fetch dnsmos``, out of the package speechmos, whose own code needs librosa and is not used) and
+run by onnxruntime.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from personare.core.errors import AudioError
 from personare.core.observations import SIDES, Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
 from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
-from personare.core.sessions import check_threads, open_session
+from personare.core.sessions import check_threads
 from personare.core.weights import files_of
+from personare.listeners.dnsmos_network import PIECE_SAMPLES, SplitNetwork, open_split
 from personare.listeners.means import MeanOf, mean_findings
 from personare.listeners.windows import is_silent
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
 MODEL = "dnsmos"
 RATE_HZ = 16_000
-PIECE_S = 9.01
 SHORTEST_S = 0.1
 # from the raw outputs to opinion scores: quadratics fitted by the authors on their listening tests
 _SPEECH = (-0.08397278, 1.22083953, 0.0052439)
@@ -71,7 +72,7 @@ class Dnsmos(Listener):
     @property
     def fingerprint(self) -> str:
         """Name the model, for caches."""
-        return "dnsmos-p835-speechmos-0.0.1.1"
+        return "dnsmos-p835-speechmos-0.0.1.1-v2"
 
     def __call__(self, batch: Sequence[Audio]) -> list[Opinion]:
         """Judge each Audio, resampled to 16 kHz; silence and clips under 0.1 s are refused."""
@@ -88,24 +89,22 @@ class Dnsmos(Listener):
     def _one(self, audio: Audio) -> Opinion:
         if audio.duration_s < SHORTEST_S or is_silent(audio):
             raise AudioError(f"DNSMOS needs {SHORTEST_S:g} s of sound; this is silent or shorter")
-        network = _network(self.threads)
-        raw = np.array([network.run(None, {"input_1": piece[None]})[0][0] for piece in _pieces(audio.samples)])
+        samples, pieces = _repeated(np.clip(audio.samples, -1.0, 1.0))
+        raw = _network(self.threads)(samples, pieces=pieces)
         speech, background, overall = (
             float(np.polyval(fit, raw[:, column]).mean()) for column, fit in enumerate((_SPEECH, _BACKGROUND, _OVERALL))
         )
         return Opinion(speech, background, overall)
 
 
-def _pieces(samples: NDArray[np.float32]) -> list[NDArray[np.float32]]:
-    """Cut 9.01 s pieces, a second apart; shorter sound is doubled until it is long enough."""
-    size = int(PIECE_S * RATE_HZ)
-    samples = np.clip(samples, -1.0, 1.0)
-    while len(samples) < size:
+def _repeated(samples: NDArray[np.float32]) -> tuple[NDArray[np.float32], int]:
+    """Double sound that is shorter than a piece until it is as long; give it, and how many pieces the authors cut."""
+    while len(samples) < PIECE_SAMPLES:
         samples = np.concatenate([samples, samples])
-    count = int(len(samples) // RATE_HZ - PIECE_S) + 1
-    return [samples[i * RATE_HZ : i * RATE_HZ + size] for i in range(max(1, count))]
+    seconds = len(samples) // RATE_HZ
+    return samples, max(1, int(seconds - PIECE_SAMPLES / RATE_HZ) + 1)
 
 
 @lru_cache(maxsize=2)
-def _network(threads: int) -> Any:
-    return open_session(files_of(MODEL)["sig_bak_ovr.onnx"], threads=threads)
+def _network(threads: int) -> SplitNetwork:
+    return open_split(files_of(MODEL)["sig_bak_ovr.onnx"], threads=threads)

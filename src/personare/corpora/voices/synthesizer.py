@@ -21,6 +21,7 @@ from personare.core.carriers import WEIGHTS
 from personare.core.errors import ConfigError
 from personare.core.sessions import open_session
 from personare.core.weights import files_of
+from personare.corpora.voices.kokoro_network import with_products
 from personare.corpora.voices.piper_source import MODELS as PIPER_MODELS
 from personare.corpora.voices.piper_source import piper_fingerprint, piper_synthesize
 from personare.corpora.voices.plan import PlannedUtterance
@@ -96,7 +97,8 @@ def _files() -> dict[str, Path]:
 @lru_cache(maxsize=1)
 def _session() -> Any:
     """The network, loaded once per process, on one thread."""
-    return open_session(_files()["kokoro-quantized.onnx"])
+    network = _files()["kokoro-quantized.onnx"]
+    return open_session(with_products(network.read_bytes()), where=str(network))
 
 
 @lru_cache(maxsize=1)

@@ -43,7 +43,7 @@ def xvector(tensors: Tensors, mels: Any, *, training: bool) -> Any:
 def build(tensors: Mapping[str, NDArray[Any]], *, metadata: Mapping[str, str] | None = None) -> bytes:
     """Write the graph: mels [batch, 80, frames] -> vector [batch, dimensions]."""
     layers, graph = ecapa_graph.Layers(tensors), OnnxGraph()
-    hidden = "mels"
+    hidden = ecapa_graph.in_two_dimensions(graph, "mels")
     for i, (_, dilation) in enumerate(CONTEXTS):
         name = f"frame{i + 1}"
         hidden = ecapa_graph.tdnn(graph, layers, name, hidden, dilation)

@@ -1,0 +1,118 @@
+"""Kokoro's network with its convolutions written as matrix products, which processors of today compute twice as fast.
+
+The shipped network has 8-bit weights. What it convolves is rounded to 8 bits too, and the sums are whole numbers:
+
+    y_ot = sum_c sum_j (w_ocj - z_w) (x_c,t+jd - z_x)
+
+The same sum is one product of the shifted inputs, side by side, [frames, kernel x channels], with the weights
+[kernel x channels, out]. For such a product, but not for a convolution, the runtime has instructions that multiply
+unsigned by signed bytes; weights and their zero lowered by 128 are signed bytes with the same differences. Whole
+numbers do not round: the sound is the same to the bit. On processors without these instructions the runtime adds
+neighbouring products in 16 bits, where large ones do not fit; there the network is taken as it was shipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from personare.core.onnx_format import (
+    INT32,
+    UINT8,
+    OnnxNetwork,
+    OnnxNode,
+    OnnxTensor,
+    OnnxValue,
+    decode_model,
+    encode_model,
+    integers_of,
+    make_node,
+    make_tensor,
+)
+from personare.core.sessions import open_session
+
+_OPSETS, _IR_VERSION = {"": 20, "com.microsoft": 1}, 9  # of the shipped file
+_SIGNED = 128
+_END = np.iinfo(np.int64).max
+
+
+def with_products(encoded: bytes) -> bytes:
+    """Rewrite the model file, where this processor multiplies bytes exactly; otherwise give it as it is."""
+    if not multiplies_exactly():
+        return encoded
+    shipped = decode_model(encoded)
+    rewrite = _Rewrite({tensor.name: tensor for tensor in shipped.constants})
+    for node in shipped.nodes:
+        rewrite.add(node)
+    used = {name for node in rewrite.nodes for name in node.inputs}
+    constants = [tensor for name, tensor in rewrite.constants.items() if name in used]
+    network = OnnxNetwork(rewrite.nodes, shipped.inputs, shipped.outputs, constants, shipped.name)
+    return encode_model(network, opsets=_OPSETS, ir_version=_IR_VERSION)
+
+
+@lru_cache(maxsize=1)
+def multiplies_exactly() -> bool:
+    """Whether sums of the largest products of unsigned and signed bytes come out right here."""
+    size = 64
+    network = OnnxNetwork(
+        [make_node("MatMulInteger", ["x", "w"], ["y"])],
+        [OnnxValue("x", (size, size), UINT8)],
+        [OnnxValue("y", (size, size), INT32)],
+        [make_tensor("w", np.where(np.arange(size) % 2, -128, 127).astype(np.int8) * np.ones((size, 1), np.int8))],
+    )
+    (products,) = open_session(encode_model(network, opsets=_OPSETS, ir_version=_IR_VERSION)).run(
+        None, {"x": np.full((size, size), 255, np.uint8)}
+    )
+    largest = size * 255 * np.where(np.arange(size) % 2, -128, 127)
+    return bool((products == largest).all())
+
+
+@dataclass
+class _Rewrite:
+    """Nodes so far, and the constants they use."""
+
+    constants: dict[str, OnnxTensor]
+    nodes: list[OnnxNode] = field(default_factory=list)
+
+    def add(self, node: OnnxNode) -> None:
+        """Take a node over, or write a convolution as a product."""
+        if node.op == "ConvInteger" and integers_of(node, "strides") == [1] and integers_of(node, "group") == [1]:
+            self._product(node)
+        else:
+            self.nodes.append(node)
+
+    def _product(self, node: OnnxNode) -> None:
+        values, weight, values_zero, weight_zero = node.inputs
+        (output,) = node.outputs
+        kernel = self.constants[weight].array().astype(np.int16)  # [out, channels, width]
+        (width,), (step,), pads = (integers_of(node, name) for name in ("kernel_shape", "dilations", "pads"))
+        lowered = (kernel - _SIGNED).astype(np.int8).transpose(2, 1, 0).reshape(-1, len(kernel))
+        zero = (self.constants[weight_zero].array().astype(np.int16) - _SIGNED).astype(np.int8)
+        frames = self._node("Transpose", [values], f"{output}/frames", perm=[0, 2, 1])
+        if any(pads):
+            around = self._constant(f"{output}/pads", np.array([0, pads[0], 0, 0, pads[1], 0], np.int64))
+            frames = self._node("Pad", [frames, around, values_zero], f"{output}/padded")
+        if width > 1:
+            shifted = [self._shifted(frames, index * step, (width - 1 - index) * step) for index in range(width)]
+            frames = self._node("Concat", shifted, f"{output}/beside", axis=2)
+        factors = [self._constant(f"{output}/weight", lowered), values_zero, self._constant(f"{output}/zero", zero)]
+        product = self._node("MatMulInteger", [frames, *factors], f"{output}/product")
+        self._node("Transpose", [product], output, perm=[0, 2, 1])
+
+    def _shifted(self, frames: str, before: int, after: int) -> str:
+        """Leave out so many frames at the beginning and at the end."""
+        start = self._constant(f"slice/{before}", np.array([before], np.int64))
+        end = self._constant(f"slice/-{after}", np.array([-after if after else _END], np.int64))
+        axis = self._constant("slice/axis", np.array([1], np.int64))
+        return self._node("Slice", [frames, start, end, axis], f"{frames}/{before}")
+
+    def _constant(self, name: str, values: np.ndarray[Any, Any]) -> str:
+        self.constants[name] = make_tensor(name, values)
+        return name
+
+    def _node(self, op: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(make_node(op, inputs, [output], **attributes))
+        return output
