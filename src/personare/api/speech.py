@@ -202,6 +202,7 @@ def anonymize_corpus(
     if chosen.note:
         warnings.warn(chosen.note, stacklevel=2)
     system = System(chosen.method, chosen.parameters, level)
+    system.build()  # what is misspelt is said before anything is read
     place = Path(target)
     summary = run(
         corpus if isinstance(corpus, Corpus) else read_corpus(corpus),
