@@ -10,6 +10,7 @@ import typer
 from personare.cli import given, show
 from personare.cli.anonymize_summary import tell
 from personare.cli.study_progress import duration
+from personare.cli.work_progress import work_progress
 
 if TYPE_CHECKING:
     from personare.api.speech import ResolvedMethod
@@ -281,8 +282,8 @@ def _corpus(corpus: Corpus, target: Path, system: System, origin: Any, how: dict
     """Anonymize a corpus and print its table."""
     from personare.pipeline.jobs import anonymize as job
 
-    with show.progress("anonymizing", job.count_items(corpus, how["shard"])) as tick:
-        summary = job.anonymize(corpus, target, system, watch=lambda _: tick(1), origin=origin, **how)
+    with work_progress("anonymizing") as told:
+        summary = job.anonymize(corpus, target, system, told=told, origin=origin, **how)
     tell(summary, system.method, target, source=origin.source, private=job.private_folder(target), as_json=as_json)
     if summary.failed or summary.unexplained:
         raise typer.Exit(1)

@@ -37,7 +37,7 @@ export function work(job, page, words) {
     const count = p.total ? `${number(p.done)} of ${number(p.total)}${p.failed ? `, ${number(p.failed)} failed` : ""}` : "";
     state.textContent = running ? [p.label || words, count, time(p.left_s)].filter(Boolean).join(" · ") : now.status === "paused" ? `Paused${count ? ` at ${count}` : ""}.` : "Interrupted; nothing is lost.";
     bar.hidden = !running && !p.total;
-    fill(bar, p.done, p.total);
+    fill(bar, p.share, 1);
   };
   page.tell(job);
   return el("section", { class: "card" }, state, bar,
