@@ -284,6 +284,7 @@ def _corpus(corpus: Corpus, target: Path, system: System, origin: Any, how: dict
 
     with work_progress("anonymizing") as told:
         summary = job.anonymize(corpus, target, system, told=told, origin=origin, **how)
-    tell(summary, system.method, target, source=origin.source, private=job.private_folder(target), as_json=as_json)
+    kept = {"private": job.private_folder(target), "key": how["key_file"]}
+    tell(summary, system.method, target, source=origin.source, **kept, as_json=as_json)
     if summary.failed or summary.unexplained:
         raise typer.Exit(1)
