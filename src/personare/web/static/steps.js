@@ -42,7 +42,8 @@ export function work(job, page, words) {
   };
   page.tell(job);
   return el("section", { class: "card" }, state, bar,
-    el("div", { class: "actions" }, job.status === "running" ? button("Pause", "pause") : button("Go on", "resume", true), button("Cancel", "cancel")));
+    el("div", { class: "actions" }, job.status === "running" ? button("Pause", "pause") : button("Go on", "resume", true),
+      el("button", { type: "button", onclick: () => confirm("Stop, and remove what was made so far?") && act(job, { action: "cancel" }, page).then(() => job.phase === "hide" && page.go(2)) }, "Cancel")));
 }
 
 export function reading(job, page) {
@@ -73,6 +74,7 @@ export function people(job, page) {
       name.addEventListener("change", () => ask(`api/jobs/${job.id}/act`, { action: "name", found: person.found, name: name.value }).then(() => say(`${person.found} is ${name.value}`), error => { name.value = person.name; problem(page.main, error); }));
       return el("tr", {}, el("th", { scope: "row" }, person.found), el("td", {}, name), el("td", { class: "n" }, number(person.recordings)));
     }));
+    more.hidden = start === found.people;
     more.replaceChildren(`${number(start)} of ${number(part.total)} people shown. `, start < part.total ? el("button", { type: "button", onclick: () => load(false) }, "Show more") : "");
   }
   search.addEventListener("input", () => { clearTimeout(search.wait); search.wait = setTimeout(() => load(true), 250); });
@@ -80,7 +82,7 @@ export function people(job, page) {
   return [el("h1", {}, `${number(found.people)} ${found.people === 1 ? "person" : "people"} in ${number(found.recordings)} recordings`),
     el("p", {}, "Is that right? Each person gets one new voice. Give two of them the same name if they are one person, or say where the name stands:"), rule(job, page),
     found.notes.length ? el("details", {}, el("summary", {}, `${found.notes.length} remarks`), el("ul", {}, found.notes.map(note => el("li", {}, note)))) : null,
-    el("section", { class: "card" }, el("div", { class: "row" }, search), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "found as"), el("th", { scope: "col" }, "name"), el("th", { scope: "col", class: "n" }, "recordings"))), body)), more),
+    el("section", { class: "card" }, found.people > 10 ? el("div", { class: "row" }, search) : null, el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "found as"), el("th", { scope: "col" }, "name"), el("th", { scope: "col", class: "n" }, "recordings"))), body)), more),
     el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => page.go(2) }, "That is right"))];
 }
 
