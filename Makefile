@@ -7,7 +7,7 @@ JOBS ?= 2
 MUTANTS ?= 50
 SEED ?= 1
 
-.PHONY: demo test wheel check slow mutants bench docs clean help
+.PHONY: demo test wheel check slow mutants bench pictures docs clean help
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -66,6 +66,9 @@ bench: $(VENV)/.dev   ## speed of each hot path as a ratio against a plain refer
 	@$(BIN)/personare models fetch
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+pictures: $(VENV)/.dev  ## every page of the panels and the app as a picture, in pictures/; those of the documentation
+	@PYTHONPATH=tests $(BIN)/python docs/pictures.py pictures
+
 # strict: a page outside the navigation, a dead link or a name without a docstring stops the build
 docs: $(VENV)/.docs   ## the documentation as a web site in site/: navigation, search, nothing fetched from elsewhere
 	@$(BIN)/python -m doctest docs/docstrings.py
@@ -74,4 +77,4 @@ docs: $(VENV)/.docs   ## the documentation as a web site in site/: navigation, s
 	@echo "docs: site/index.html"
 
 clean:                ## remove the environment and what the demo made (the cache folder stays)
-	rm -rf $(VENV) personare-demo site
+	rm -rf $(VENV) personare-demo pictures site

@@ -58,6 +58,25 @@ MISTAKES: dict[tuple[str, ...], str] = {
     ("words.wav", "out.flac"): "words.wav: not audio",
     ("notes.md", "out.flac"): "notes.md: not audio",
     ("corpus/manifest.parquet", "out.flac"): "so that DST is a folder",
+    # a misspelt setting is said first, whatever is wrong with the recordings
+    ("words.wav", "out.flac", "--strength", "balance"): "no strength 'balance'; did you mean 'balanced'",
+    ("words.wav", "out.flac", "--method", "xvectr"): "did you mean 'xvector'",
+    ("words.wav", "out.flac", "--method", "mcadams", "--set", "alhpa=1"): "did you mean 'alpha'",
+    ("words.wav", "out.flac", "--method", "mcadams", "--set", "alpha=x"): "mcadams: alpha: expected a number",
+    ("words.wav", "out.flac", "--method", "mcadams", "--set", "alpha=7"): "alpha must lie between 0.1 and 2",
+    ("words.wav", "out.flac", "--strength", "fast", "--set", "alpha"): "write name=value",
+    ("words.wav", "out.flac", "--level", "person"): "--level",
+    ("words.wav", "out.flac", "--format", "ogg"): "'ogg' is not allowed",
+    ("words.wav", "out.flac", "--speaker-from", "folders"): "did you mean 'folder'",
+    ("words.wav", "out.flac", "--coarse", "-1"): "lengths can be rounded to",
+    ("words.wav", "out.flac", "--engine", "locl"): "no engine 'locl'; did you mean 'local'",
+    ("words.wav", "words.wav", "--strength", "fats"): "did you mean 'fast'",
+    ("gone.wav", "out.flac", "--strength", "fats"): "did you mean 'fast'",
+    ("broken", "out", "--method", "xvectr"): "did you mean 'xvector'",
+    ("broken", "out", "--method", "mcadams", "--set", "alhpa=1"): "did you mean 'alpha'",
+    ("broken", "out", "--strength", "fast", "--layout", "folder"): "did you mean 'folders'",
+    ("empty", "out", "--strength", "balance"): "did you mean 'balanced'",
+    ("empty", "out", "--method", "chain", "--set", "steps=[{name: mcadms}]"): "did you mean 'mcadams'",
 }
 
 
@@ -72,6 +91,9 @@ def folder(small_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "empty").mkdir()
     (tmp_path / "words.wav").write_text("these are words")
     (tmp_path / "notes.md").write_text("these are notes")
+    for name in ("anna", "bela"):
+        (tmp_path / "broken" / name).mkdir(parents=True)
+        (tmp_path / "broken" / name / "1.wav").write_text("these are words")
     return tmp_path
 
 

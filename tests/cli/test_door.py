@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+from conftest import Command
+
 FAST = ("--strength", "fast")
 COMMAND = [sys.executable, "-m", "personare"]
 
@@ -103,3 +105,11 @@ def test_ctrl_c_is_one_line_and_the_next_run_goes_on(small_corpus: Path, tmp_pat
     assert "interrupted; run the same command again" in errors
     assert not list((tmp_path / "out").rglob("*.part*"))
     assert run("anonymize", small_corpus, tmp_path / "out", *FAST).returncode == 0
+
+
+def test_the_next_step_names_a_key_that_lies_elsewhere(small_corpus: Path, tmp_path: Path, personare: Command) -> None:
+    out, key = tmp_path / "out", tmp_path / "my key"
+    done = personare("anonymize", small_corpus, out, "--strength", "fast", "--key", key)
+    private, measure = done.stdout.splitlines()[-2:]
+    assert private == f"keep private: {out}-private and the key {key}"
+    assert measure == f"measure it: personare evaluate {small_corpus} {out} --key '{key}'"

@@ -19,6 +19,7 @@ from pipeline.tiny import write_study
 
 NET = ("--embedder", "trained:net.onnx")
 BOTH = ("corpus", "anonymous")
+BROKEN = ("broken", "broken-too")
 # what was typed -> what the line says
 MISTAKES: dict[tuple[str, ...], str] = {
     ("evalute", *BOTH): "Did you mean 'evaluate'",
@@ -73,6 +74,14 @@ MISTAKES: dict[tuple[str, ...], str] = {
     ("embed", "corpus", "x.csv"): "unknown kind of vector file '.csv'; use .npz or .parquet",
     ("codec", "info", "usk"): "no codec 'usk'; did you mean 'usc'",
     ("voices", "corpus"): "is not empty and was not made by personare voices; name a new folder",
+    # a misspelt setting is said before a recording is found unreadable
+    ("evaluate", *BROKEN, "--embedder", "ecap"): "no embedder 'ecap'; did you mean 'ecapa'",
+    ("evaluate", *BROKEN, "--method", "mcadams", "--set", "alhpa=1"): "did you mean 'alpha'",
+    ("attack", *BROKEN, "--scorer", "cosin"): "no scorer 'cosin'; did you mean 'cosine'",
+    ("listen", *BROKEN, "--listeners", "stoj"): "no listener 'stoj'; did you mean 'stoi'",
+    ("listen", *BROKEN, "--listeners", "stoi", "--set", "stoi.rat=1"): "stoi has no parameter 'rat'",
+    ("embed", "broken", "x.npz", "--embedder", "ecap"): "no embedder 'ecap'; did you mean 'ecapa'",
+    ("codec", "encode", "notes.txt", "x.npz", "--codec", "usk"): "no codec 'usk'; did you mean 'usc'",
 }
 
 
@@ -92,6 +101,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in ("flat/a.wav", "others/x/1.wav", "others/y/2.wav"):
             write(place / name, hum(1, duration_s=0.2))
         write(place / "calls" / "c.wav", [hum(1), hum(2)])
+        for name in (f"{folder}/{who}/1.wav" for folder in BROKEN for who in ("anna", "bela")):
+            (place / name).parent.mkdir(parents=True)
+            (place / name).write_text("these are words", encoding="utf-8")
         (place / "empty").mkdir()
         (place / "notes.txt").write_text("x", encoding="utf-8")
         (place / "other.key").write_text(bytes(range(32)).hex(), encoding="utf-8")

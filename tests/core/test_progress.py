@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from personare.core.progress import advance, part, watched
+from personare.core.progress import WorkProgress, advance, part, watched
 
 
 def test_nobody_has_to_watch() -> None:
@@ -44,3 +46,81 @@ def test_a_failure_tells_of_nothing_more() -> None:
         raise ValueError("broken")
     advance(1.0)
     assert told == [1.0]
+
+
+class Clock:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_one_long_recording_among_short_ones_counts_by_its_length() -> None:
+    clock = Clock()
+    work = WorkProgress({**{f"short{n}": 1.0 for n in range(9)}, "long": 91.0}, clock=clock)
+    assert (work.done, work.total, work.share, work.left_s) == (0, 10, 0.0, None)
+    for n in range(9):
+        clock.now += 1.0
+        work.end(f"short{n}")
+    assert work.done == 9 and work.share == pytest.approx(0.09) and work.left_s == pytest.approx(91.0)
+    for tenth in range(1, 10):
+        clock.now += 9.1
+        work.step("long", 0.1)
+        assert work.done == 9 and work.share == pytest.approx(0.09 + 0.091 * tenth)
+        assert work.left_s == pytest.approx(9.1 * (10 - tenth))
+    work.end("long")
+    assert (work.done, work.share, work.left_s) == (10, 1.0, 0.0)
+
+
+def test_two_workers_cannot_share_one_recording() -> None:
+    clock = Clock()
+    work = WorkProgress({"a": 10.0, "b": 10.0, "long": 100.0}, workers=2, clock=clock)
+    clock.now = 10.0
+    work.end("a")
+    work.end("b")  # two seconds of sound a second by both, one by each
+    assert work.left_s == pytest.approx(100.0)
+
+
+def test_what_an_earlier_run_had_done_says_nothing_of_speed() -> None:
+    clock = Clock()
+    work = WorkProgress({f"u{n}": 1.0 for n in range(10)}, clock=clock)
+    for n in range(5):
+        work.end(f"u{n}", kept=True)
+    assert work.share == 0.5 and work.left_s is None
+    clock.now = 2.0
+    work.end("u5")
+    assert work.left_s == pytest.approx(8.0)
+
+
+def test_recordings_of_unknown_length_are_of_mean_length() -> None:
+    clock = Clock()
+    work = WorkProgress({"a": 1.0, "b": 3.0}, total=4, clock=clock)
+    clock.now = 4.0
+    work.step("c", 2.0)  # never more than all of it
+    assert work.share == pytest.approx(2 / 8)
+    work.end("c")
+    assert work.share == pytest.approx(2 / 8) and work.left_s == pytest.approx(12.0)
+    assert WorkProgress({}, total=2, clock=clock).share == 0.0
+    assert WorkProgress({}, clock=clock).share == 1.0
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1e4), max_size=12), st.integers(1, 4), st.data())
+def test_progress_never_goes_back_and_ends_at_all_of_it(
+    lengths: dict[str, float], workers: int, data: st.DataObject
+) -> None:
+    clock = Clock()
+    work = WorkProgress(lengths, workers=workers, clock=clock)
+    shares = [work.share]
+    for name in data.draw(st.permutations(sorted(lengths))):
+        for step in data.draw(st.lists(st.floats(0, 1), max_size=3)):
+            clock.now += 1.0
+            work.step(name, step)
+            shares.append(work.share)
+            assert work.left_s is None or work.left_s >= 0
+        work.end(name, kept=data.draw(st.booleans()))
+        shares.append(work.share)
+    assert all(after >= before - 1e-9 for before, after in itertools.pairwise(shares))
+    assert shares[-1] == 1.0 and work.left_s == 0.0

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from personare.core.errors import AudioError, ConfigError
+from personare.core.progress import advance
 from personare.engine import Engine, ProcessPool, Serial, engine_for, shard_of
 from personare.engine.local import THREAD_VARIABLES
 
@@ -164,3 +166,35 @@ def test_shards_are_a_partition(count: int, names: set[str]) -> None:
 def test_bad_shards(text: str) -> None:
     with pytest.raises(ConfigError, match="must be i/n"):
         shard_of(text, ["a"], name=str)
+
+
+@dataclass(frozen=True)
+class Patient:
+    """Says that a quarter of an item is done, and goes on when whoever hears that has written it down."""
+
+    folder: Path
+
+    def __call__(self, item: int) -> int:
+        """Wait as long as it takes."""
+        advance(0.25)
+        for _ in range(6_000):
+            if (self.folder / str(item)).exists():
+                return item
+            time.sleep(0.01)
+        raise TimeoutError("nobody has heard it")
+
+
+@pytest.mark.parametrize("engine", [Serial(), ProcessPool(2)], ids=["serial", "pool"])
+@pytest.mark.parametrize("ordered", [True, False])
+def test_how_far_an_item_is_is_heard_while_it_is_worked_on(
+    engine: Serial | ProcessPool, ordered: bool, tmp_path: Path
+) -> None:
+    heard: list[tuple[int, float]] = []
+
+    def told(index: int, share: float) -> None:
+        heard.append((index, share))
+        (tmp_path / str(index)).touch()
+
+    results = list(engine.map(Patient(tmp_path), range(3), ordered=ordered, told=told))
+    assert sorted(heard) == [(0, 0.25), (1, 0.25), (2, 0.25)]
+    assert all(result.ok for result in results), [result.error for result in results]

@@ -34,8 +34,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         corpora={"hums": {"path": "corpus"}},
         anonymizers=ways,
         attackers={"ignorant": {"knowledge": "ignorant", "embedder": "trained:net.onnx"}},
-        listeners=None,
-        metrics=["eer"],
+        listeners={"words": {"listener": "listener_plugins:Spelling"}},
+        metrics=["eer", "min_cllr", "wer"],
         gallery_sizes=None,
         clips=0,
     )
@@ -63,10 +63,10 @@ def test_what_machines_reached_is_kept_once_each() -> None:
                 found("eer", 0.2, attacker="lazy", L=3),
                 found("eer", 0.1, attacker="lazy", gender="f"),
                 found("min_cllr", 0.8, attacker="lazy"),
-                found("wer", 0.1, speech="original", by="words"),
-                found("wer", 0.4, speech="anonymized", by="words"),
-                found("wer", 0.1, system="b2", speech="original", by="words"),
-                found("pesq", 2.0, by="quality"),
+                found("wer", 0.1, system="original", listener="words"),
+                found("wer", 0.4, listener="words"),
+                found("wer", 0.5, listener="words", gender="m"),
+                found("pesq", 2.0, listener="quality"),
             ]
         )
     )
@@ -84,8 +84,10 @@ def test_make_invite_analyze_export(run: Path, tmp_path: Path, personare: Comman
     assert made.code == 0, made.stderr
     assert "2 sessions of 10 trials" in made.stdout
     panel = read_panel(tmp_path / "p")
-    assert {one.attacker for one in panel.settings.objective} == {"ignorant"} and panel.settings.systems == ("b1", "b2")
-    assert {one.metric for one in panel.settings.objective} == {"eer"} and panel.settings.language == "Hum"
+    assert panel.settings.systems == ("b1", "b2") and panel.settings.language == "Hum"
+    beside = {(one.metric, one.attacker) for one in panel.settings.objective}
+    assert beside == {("eer", "ignorant"), ("min_cllr", "ignorant"), ("wer", "words")}
+    assert {one.system for one in panel.settings.objective if one.metric == "wer"} == {"original", "b1", "b2"}
     heard = set(panel.design["heard"])
     assert heard == {"original", "b1", "b2"} and panel.design["seconds"].min() > 0.3  # type: ignore[operator]
     invited = personare("panel", "invite", tmp_path / "p", "--count", "3", "--address", "https://x.example")
@@ -94,7 +96,9 @@ def test_make_invite_analyze_export(run: Path, tmp_path: Path, personare: Comman
     simulate(panel, [answer] * 3)
     found = personare("panel", "analyze", tmp_path / "p")
     assert found.code == 0 and "EER of rated similarity" in found.stdout
-    assert (tmp_path / "p" / "analysis" / "report" / "report.html").is_file()
+    page = (tmp_path / "p" / "analysis" / "report" / "report.html").read_text(encoding="utf-8")
+    assert "min Cllr of people, against the ignorant attacker" in page, "figure 20"
+    assert "against the words of words" in page, "figure 21"
     assert personare("report", tmp_path / "p" / "analysis").code == 0, "a run folder like any other"
     assert personare("panel", "export", tmp_path / "p", tmp_path / "a.parquet").code == 0
     assert len(pl.read_parquet(tmp_path / "a.parquet")) == 30

@@ -1,8 +1,10 @@
-"""One long recording says how far it is: from nothing to all of it, step by step, and its bits are the same."""
+"""A long recording says how far it is, alone or in a folder: step by step, to all of it, and its bits are the same."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import personare
 from conftest import Command, hum
 from personare.cli import show
 from personare.core.audio import Audio, write
@@ -98,3 +101,59 @@ def test_a_sound_of_half_a_second_is_one_step() -> None:
     with show.sound_progress("x") as watch:
         watch(0.0, 0.5)
         watch(0.5, 0.5)
+
+
+SHORT_S, SHORT = 0.4, 5
+
+
+def folder_with_one_long(folder: Path) -> Path:
+    """Five short recordings and a long one of two people."""
+    for n in range(SHORT):
+        write(folder / f"anna{n % 2}" / f"short{n}.wav", hum(n, duration_s=SHORT_S, rate_hz=RATE_HZ))
+    write(folder / "anna0" / "long.wav", long_sound())
+    return folder
+
+
+def within(told: list[tuple[int, float]]) -> list[float]:
+    """How much more was told of without a recording that ended."""
+    return [after[1] - before[1] for before, after in itertools.pairwise(told) if after[0] == before[0]]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_in_a_folder_the_bar_moves_within_the_long_recording(tmp_path: Path, jobs: int) -> None:
+    speech, told = folder_with_one_long(tmp_path / "speech"), list[tuple[int, float]]()
+    made = personare.anonymize_corpus(
+        speech, tmp_path / "out", method="mcadams", jobs=jobs, told=lambda now: told.append((now.done, now.share))
+    )
+    assert made.done == SHORT + 1 and told[-1] == (SHORT + 1, 1.0)
+    shares = [share for _, share in told]
+    assert shares == sorted(shares), "never backwards"
+    most = LONG_S / (LONG_S + SHORT * SHORT_S)
+    inside = [step for step in within(told) if step > 0.1]
+    assert len(inside) >= 2 and max(inside) < 0.8 * most, "the long one counts by its length, and moves in steps"
+    again: list[tuple[int, float | None]] = []
+    personare.anonymize_corpus(
+        speech, tmp_path / "out", method="mcadams", jobs=jobs, told=lambda now: again.append((now.done, now.left_s))
+    )
+    assert again[:-1] == [(n, None) for n in range(1, SHORT + 1)] and again[-1] == (SHORT + 1, 0.0), "all were kept"
+
+
+def test_one_that_cannot_be_read_is_of_mean_length_and_is_counted(tmp_path: Path) -> None:
+    speech, told = folder_with_one_long(tmp_path / "speech"), list[tuple[int, float]]()
+    (speech / "anna1" / "words.wav").write_text("these are words")
+    made = personare.anonymize_corpus(
+        speech, tmp_path / "out", method="mcadams", told=lambda now: told.append((now.done, now.share))
+    )
+    assert made.failed == 1 and told[-1] == (SHORT + 2, 1.0) and all(0 <= share <= 1 for _, share in told)
+
+
+def test_the_command_says_how_many_how_much_and_how_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personare: Command
+) -> None:
+    monkeypatch.setattr("personare.cli.work_progress.QUIET_SECONDS", -1.0)  # a line for every word
+    speech = folder_with_one_long(tmp_path / "speech")
+    ended = personare("anonymize", speech, tmp_path / "out", "--method", "mcadams")
+    lines = [line for line in ended.stderr.splitlines() if line.startswith("anonymizing: ")]
+    assert ended.code == 0 and len(lines) >= SHORT + 2
+    assert all(re.fullmatch(r"anonymizing: \d/6, \d+ %(, about [\d.]+ (s|min) left)?", line) for line in lines), lines
+    assert len({line.split("/")[0] for line in lines}) < len(lines), "more than one line while one was worked on"

@@ -107,7 +107,7 @@ def test_dropped_files_pause_restart_and_cancel(opened: Any, tmp_path: Path) -> 
         gate.let_through(12)
         page.get_by_text("12 of 48").wait_for()
         assert pause.evaluate("button => button.isConnected"), "a button that is being pressed must not be replaced"
-        assert page.evaluate("document.querySelector('progress').value") == 12
+        assert page.evaluate("document.querySelector('progress').value") == 12 / 48  # recordings of one length
         page.get_by_role("button", name="Pause").click()
         page.get_by_role("button", name="Go on").wait_for()
         page.get_by_text("Paused at 12 of 48").wait_for()
@@ -151,6 +151,29 @@ def test_a_pause_that_comes_when_everything_is_done_shows_that_it_is_done(opened
         page.get_by_text("9 recordings are hidden.").wait_for()
         page.get_by_role("button", name="Let attackers listen").wait_for()
         page.reload()
+        page.get_by_text("9 recordings are hidden.").wait_for()
+
+
+def test_cancelling_is_asked_about_and_removes_what_was_made_with_its_key(opened: Any, tmp_path: Path) -> None:
+    jobs, gate, answers = tmp_path / "jobs", Gate(tmp_path / "gate"), [False, True]
+    gate.let_through(4)
+    with started("app", "--no-open", "--folder", jobs, gate=gate) as server, page_of(opened) as page:
+        page.on("dialog", lambda dialog: dialog.accept() if answers.pop(0) else dialog.dismiss())
+        page.goto(f"{server.address}#{server.token}")
+        to_people(page, hums(tmp_path / "speech"))
+        page.get_by_role("button", name="That is right").click()
+        page.get_by_role("radio", name="fast").check(force=True)
+        page.get_by_role("button", name="Hide all voices").click()
+        page.get_by_text("4 of 9").wait_for()
+        job = next(jobs.iterdir())
+        page.get_by_role("button", name="Cancel").click()  # a slip
+        page.get_by_text("4 of 9").wait_for()
+        assert (job / "anonymized-private" / "key").is_file()
+        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("heading", name="How strongly?").wait_for()
+        assert not (job / "anonymized").exists() and not (job / "anonymized-private").exists() and not answers
+        gate.let_through(1000)
+        page.get_by_role("button", name="Hide all voices").click()
         page.get_by_text("9 recordings are hidden.").wait_for()
 
 

@@ -185,6 +185,44 @@ def test_headphones_are_tried_twice_and_the_owner_sees_who_is_how_far(opened: An
             fine(page, "overview")
 
 
+def press(page: Any, control: Any, *keys: str) -> None:
+    """Go to a control by Tab, as somebody without a mouse does, and press keys there."""
+    control.wait_for()
+    for _ in range(100):
+        if control.evaluate("one => one === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    else:
+        pytest.fail(f"{control} cannot be reached by Tab")
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_a_whole_session_by_keys_alone(opened: Any, tmp_path: Path) -> None:
+    panel = write_test_panel(tmp_path, "mos", sessions=1, seconds=0.25, trials=3)
+    with started("panel", "serve", panel.path, "--port", "0") as server, page_of(opened) as page:
+        page.goto(invited(panel, server))
+        press(page, page.get_by_label("I am of age"), "Space")
+        press(page, page.get_by_role("button", name="Begin"), "Enter")
+        for number, quiet in enumerate(panel.settings.headphones.values(), start=1):
+            card = page.locator("section.card").nth(number - 1)
+            press(page, card.get_by_role("button", name="Play"), "Enter")
+            card.locator(".player.heard").wait_for()
+            press(page, card.get_by_role("radio").first, *["Space"], *["ArrowRight"] * (quiet - 1))
+        press(page, page.get_by_role("button", name="Go on"), "Enter")
+        total = len(panel.sessions[1])
+        for number in range(1, total + 1):
+            page.get_by_text(f"{number} of {total}", exact=True).wait_for()
+            press(page, page.get_by_role("button", name="Play Recording"), "Space")
+            page.locator(".player.heard").wait_for()
+            press(page, page.locator("input[name=intelligibility]").first, "Space", "ArrowRight", "ArrowRight")
+            press(page, page.locator("input[name=naturalness]").first, "Space", "ArrowRight")
+            press(page, page.get_by_role("button", name="Next"), "Enter")
+        page.get_by_role("heading", name="Thank you!").wait_for()
+    rows = AnswerStore(panel.answers).answers()
+    assert [row["answer"] for row in rows] == [{"intelligibility": 3, "naturalness": 2}] * total
+
+
 def test_without_an_invitation_nothing_is_shown(opened: Any, tmp_path: Path) -> None:
     panel = write_test_panel(tmp_path, "abx", sessions=1, trials=1)
     with started("panel", "serve", panel.path, "--port", "0") as server:

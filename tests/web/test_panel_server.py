@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import json
 import re
@@ -18,6 +19,8 @@ from hypothesis import strategies as st
 from panels.pools import Listened, write_test_panel
 from personare.panels.folder import PanelFolder, PlannedTrial, read_panel
 from personare.panels.store import AnswerStore
+from personare.web.guard import RateLimit
+from personare.web.panel import PanelServer
 from web.servers import Client, Server, started
 
 ANSWERS: dict[str, Any] = {"unified": {"naturalness": 3, "intelligibility": 4, "similarity": 5}, "abx": {"choice": "A"}}
@@ -211,6 +214,62 @@ def test_fifty_people_at_once_lose_nothing(tmp_path: Path) -> None:
     assert len(rows) == 50 * each == len({(row["evaluator"], row["trial"]) for row in rows})
     sessions = [one.session for one in store.evaluators()]
     assert all(sessions.count(number) == 5 for number in range(1, 11)), "sessions are shared evenly"
+
+
+def test_behind_a_proxy_cookies_are_for_https_and_limits_for_the_address_it_names(tmp_path: Path) -> None:
+    panel = write_test_panel(tmp_path, "abx", sessions=1, seconds=0.2, trials=1)
+    token, name = tokens_of(panel)[0], "listen.example.org"
+    words = ("panel", "serve", panel.path, "--port", "0", "--behind-proxy", "--name", name)
+
+    def from_address(port: int, address: str) -> Client:
+        """Somebody elsewhere, as the proxy passes them on."""
+        own = {"Host": name, "Origin": f"https://{name}", "X-Forwarded-For": address, "X-Forwarded-Proto": "https"}
+        return Client(port, headers=own)
+
+    with started(*words) as server:
+        assert Client(server.port, headers={"Host": "other.example.org"}).ask("/")[0] == 421
+        guesser, invited = (from_address(server.port, f"198.51.100.{n}") for n in (1, 2))
+        assert 429 in [guesser.ask("/api/enter", {"token": "x" * 32})[0] for _ in range(25)]
+        status, _, told = invited.ask("/api/enter", {"token": token})
+        assert status == 200, "somebody else's guesses are not theirs"
+        assert "secure" in told["set-cookie"].lower() and invited.ask("/api/state")[1]["step"] == "consent"
+    with started(*words[:-3]) as server:  # without a proxy nobody's word about addresses is taken
+        local = [
+            Client(server.port, headers={"X-Forwarded-For": f"198.51.100.{n}"}).ask("/api/enter", {"token": "x" * 32})
+            for n in range(25)
+        ]
+        assert 429 in [status for status, _, _ in local]
+
+
+async def answered(app: Any, path: str, cookie: str) -> int:
+    """Ask a server without a network; gives the status."""
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    headers = [(b"host", b"127.0.0.1"), (b"cookie", f"personare={cookie}".encode())]
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers, "client": None}
+    await app(scope, receive, send)
+    return statuses[0]
+
+
+def test_one_person_may_ask_so_often_and_the_others_all_the_same(panel: PanelFolder) -> None:
+    store = AnswerStore(panel.answers)
+    limit = RateLimit(per_second=0.0, burst=5, clock=lambda: 0.0)
+    app = PanelServer(panel, store, requests=limit).app()
+    logins = [store.enter(token) for token in tokens_of(panel, 2)]
+    often, once = (login.cookie for login in logins if login is not None)
+
+    async def asked() -> list[int]:
+        return [await answered(app, "/api/state", who) for who in (*[often] * 7, once)]
+
+    assert asyncio.run(asked()) == [200] * 5 + [429] * 2 + [200]
+    store.close()
 
 
 JSON = st.recursive(

@@ -23,6 +23,7 @@ from personare.core.tables import Corpus, Embeddings
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from personare.core.progress import WorkProgress
     from personare.engine import Engine, Result
     from personare.pseudospeakers.pool import SpeakerPool
 
@@ -179,6 +180,7 @@ def anonymize_corpus(
     text: bool = True,
     engine: Engine | None = None,
     watch: Callable[[Result[Any, Any]], None] = lambda _: None,
+    told: Callable[[WorkProgress], None] | None = None,
 ) -> AnonymizedCorpus:
     """Hide the voices of a whole corpus; run again after an interruption, and it ends with the same bits.
 
@@ -190,6 +192,7 @@ def anonymize_corpus(
     shard : ``I/N`` does the I-th of N parts only.
     trim, retime, coarse_s : cut silence at both ends, change pauses and rate by chance, round lengths up to seconds.
     text : whether transcripts come along.
+    watch : is given the result of each recording; told : how far it is (``share``, ``left_s``), within long ones too.
     """
     from personare.anonymizers.signal.retiming import Timing
     from personare.engine import engine_for
@@ -202,6 +205,7 @@ def anonymize_corpus(
     if chosen.note:
         warnings.warn(chosen.note, stacklevel=2)
     system = System(chosen.method, chosen.parameters, level)
+    system.build()  # what is misspelt is said before anything is read
     place = Path(target)
     summary = run(
         corpus if isinstance(corpus, Corpus) else read_corpus(corpus),
@@ -215,6 +219,7 @@ def anonymize_corpus(
         timing=Timing(trim, retime, coarse_s),
         text=text,
         watch=watch,
+        told=told,
         origin=None if isinstance(corpus, Corpus) else Origin(Path(corpus)),
     )
     return AnonymizedCorpus(

@@ -10,8 +10,10 @@ import typer
 from personare.cli import given, show
 from personare.cli.anonymize_summary import tell
 from personare.cli.study_progress import duration
+from personare.cli.work_progress import work_progress
 
 if TYPE_CHECKING:
+    from personare.api.speech import ResolvedMethod
     from personare.core.remote import RemoteFolder
     from personare.core.tables import Corpus
     from personare.pipeline.jobs.anonymize_file import AnonymizedFile
@@ -101,6 +103,7 @@ def anonymize(
     rule = parse_rule(speaker_from) if speaker_from is not None else None
     if shard is not None:
         shard_of(shard, [], name=str)
+    chosen = _chosen(method, strength, settings)
     if source != PIPE:
         places.check_source(source, target)
     one = is_recording(source)
@@ -113,7 +116,7 @@ def anonymize(
         check_file(source, target, key_file=key, file_format=file_format)
     else:
         places.check_folder(source, target, key_file=key)
-    system = _system(method, strength, settings, chosen_level)
+    system = _rehearsed(chosen, chosen_level)
     if one:
         each_channel = rule is not None and rule.kind == "channel"
         _one(source, target, system, key, each_channel=each_channel, dry_run=dry_run, as_json=as_json)
@@ -139,16 +142,24 @@ def _remote(url: str) -> RemoteFolder:
     return remote
 
 
-def _system(method: str | None, strength: str | None, settings: list[str] | None, level: Level) -> System:
-    """Choose the method and try it on a moment of noise: what is wrong or missing must fail before a corpus is read."""
+def _chosen(method: str | None, strength: str | None, settings: list[str] | None) -> ResolvedMethod:
+    """Choose the method; a name or setting that does not exist is refused before any recording is looked at."""
     from personare.api.speech import resolve_method
     from personare.cli.settings import parse_settings
     from personare.core.catalog import allow_modules_in
-    from personare.pipeline.system import System, rehearse
+    from personare.pipeline.system import System
 
     if method is not None and ":" in method:
         allow_modules_in(Path.cwd())
     chosen = resolve_method(method, strength, parse_settings(settings))
+    System(chosen.method, chosen.parameters).build()
+    return chosen
+
+
+def _rehearsed(chosen: ResolvedMethod, level: Level) -> System:
+    """Try the method on a moment of noise: what is wrong or missing must fail before a corpus is read."""
+    from personare.pipeline.system import System, rehearse
+
     if chosen.note:
         show.aside(chosen.note)
     system = System(chosen.method, chosen.parameters, level)
@@ -271,8 +282,9 @@ def _corpus(corpus: Corpus, target: Path, system: System, origin: Any, how: dict
     """Anonymize a corpus and print its table."""
     from personare.pipeline.jobs import anonymize as job
 
-    with show.progress("anonymizing", job.count_items(corpus, how["shard"])) as tick:
-        summary = job.anonymize(corpus, target, system, watch=lambda _: tick(1), origin=origin, **how)
-    tell(summary, system.method, target, source=origin.source, private=job.private_folder(target), as_json=as_json)
+    with work_progress("anonymizing") as told:
+        summary = job.anonymize(corpus, target, system, told=told, origin=origin, **how)
+    kept = {"private": job.private_folder(target), "key": how["key_file"]}
+    tell(summary, system.method, target, source=origin.source, **kept, as_json=as_json)
     if summary.failed or summary.unexplained:
         raise typer.Exit(1)

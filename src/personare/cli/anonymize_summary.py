@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 
 def tell(
-    summary: AnonymizeSummary, method: str, target: Path, *, source: Path, private: Path, as_json: bool = False
+    summary: AnonymizeSummary,
+    method: str,
+    target: Path,
+    *,
+    source: Path,
+    private: Path,
+    key: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Print the summary of a corpus: one JSON object, or a table; notes and problems go to stderr."""
     show.failures(summary.failures)
@@ -28,9 +35,10 @@ def tell(
         factor = f"{summary.real_time_factor:.3g}" if summary.speech_s else "-"
         head = ["done", "kept from before", "failed", "hours", "real-time factor"]
         show.table(f"{method} -> {target}", head, [[*numbers, factor]])
-        typer.echo(f"keep private: {private}")
-        own = f" --method {method}" if ":" in method else ""
-        typer.echo(f"measure it: personare evaluate {shlex.quote(str(source))} {shlex.quote(str(target))}{own}")
+        typer.echo(f"keep private: {private}{f' and the key {key}' if key else ''}")
+        words = ["personare", "evaluate", source, target]
+        words += (["--key", key] if key else []) + (["--method", method] if ":" in method else [])
+        typer.echo(f"measure it: {shlex.join(map(str, words))}")
     if summary.unexplained:
         rest = f"{summary.unexplained} audio files in {target} belong to no utterance of {source}"
         show.aside(f"problem: {rest} (withdrawn since?); delete them or the folder")

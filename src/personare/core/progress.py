@@ -1,13 +1,15 @@
-"""How far the work on one long sound is: whoever does it says so, whoever wants to know is told; nobody has to.
+"""How far work on sounds is: whoever does it says so, whoever wants to know is told; nobody has to.
 
 Methods are called with a sound and give one back; what they say on the way goes to whoever watches this call, without
-being part of the call: nothing that is computed can depend on it.
+being part of the call: nothing that is computed can depend on it. Of many recordings, short and long, ``WorkProgress``
+tells how much is done and how long the rest takes.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 
 Watch = Callable[[float], None]
@@ -35,7 +37,7 @@ def part(share: float) -> Iterator[None]:
     [2.0, 3.0, 3.0]
     """
     outer = _WATCH.get()
-    with _told(None if outer is None else lambda seconds: outer(share * seconds)):
+    with passed_to(None if outer is None else lambda seconds: outer(share * seconds)):
         yield
 
 
@@ -51,15 +53,96 @@ def watched(watch: Watch, *, total_s: float) -> Iterator[None]:
             done_s += step
             watch(step)
 
-    with _told(tell):
+    with passed_to(tell):
         yield
     tell(total_s - done_s)
 
 
 @contextlib.contextmanager
-def _told(watch: Watch | None) -> Iterator[None]:
+def passed_to(watch: Watch | None) -> Iterator[None]:
+    """Pass what is said inside on to ``watch`` as it is; None: to nobody."""
     before = _WATCH.set(watch)
     try:
         yield
     finally:
         _WATCH.reset(before)
+
+
+class WorkProgress:
+    """How far work on recordings of different lengths is; by their lengths, so that one long one does not surprise.
+
+    Parameters
+    ----------
+    lengths : how much work each recording is, by its name, in any unit; only shares of the whole matter.
+    total : how many recordings there are, where not all of their lengths are known: the others are of mean length.
+    workers : how many recordings are worked on at once.
+    """
+
+    def __init__(
+        self,
+        lengths: Mapping[str, float],
+        *,
+        total: int | None = None,
+        workers: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total, self.done = len(lengths) if total is None else total, 0
+        known = sum(lengths.values())
+        self._usual = known / len(lengths) if known > 0 else 1.0
+        self._whole = known + self._usual * (self.total - len(lengths))
+        self._lengths = dict(lengths)  # of those that are not done
+        self._longest = sorted(lengths, key=lambda name: lengths[name])  # the last one is the longest
+        self._at_hand: dict[str, float] = {}
+        self._worked = self._kept = 0.0
+        self._workers, self._clock, self._began = max(1, min(workers, self.total)), clock, clock()
+
+    def step(self, name: str, share: float) -> None:
+        """So much more of one recording (1: all of it) is done."""
+        self._at_hand[name] = min(1.0, self._at_hand.get(name, 0.0) + max(0.0, share))
+
+    def end(self, name: str, *, kept: bool = False) -> None:
+        """One recording is done; ``kept``: nothing had to be done, which says nothing of how long others take."""
+        self.done += 1
+        self._at_hand.pop(name, None)
+        length = self._lengths.pop(name, self._usual)
+        if kept:
+            self._kept += length
+        else:
+            self._worked += length
+
+    @property
+    def share(self) -> float:
+        """How much of all the work is done, from 0 to 1; what an earlier run had done included."""
+        if self.done >= self.total:
+            return 1.0
+        return 0.0 if self._whole <= 0 else min(1.0, (self._now_worked() + self._kept) / self._whole)
+
+    @property
+    def left_s(self) -> float | None:
+        """How many seconds the rest takes at the speed so far; None while nobody can know.
+
+        >>> times = iter([0.0, 10.0])
+        >>> progress = WorkProgress({"short": 1.0, "long": 9.0}, clock=lambda: next(times))
+        >>> progress.end("short")
+        >>> progress.left_s
+        90.0
+        """
+        worked, spent_s = self._now_worked(), self._clock() - self._began
+        if self.done >= self.total:
+            return 0.0
+        speed = worked / spent_s if spent_s > 0 else 0.0
+        if speed <= 0:
+            return None
+        shared = max(0.0, self._whole - self._kept - worked) / speed
+        return max(shared, self._longest_rest() * self._workers / speed)  # only one worker can do one recording
+
+    def _now_worked(self) -> float:
+        return self._worked + sum(share * self._lengths.get(n, self._usual) for n, share in self._at_hand.items())
+
+    def _longest_rest(self) -> float:
+        while self._longest and self._longest[-1] not in self._lengths:
+            self._longest.pop()
+        if not self._longest:
+            return 0.0
+        name = self._longest[-1]
+        return self._lengths[name] * (1.0 - self._at_hand.get(name, 0.0))

@@ -13,6 +13,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import pickle
+import queue as queues
 import signal
 import sys
 import threading
@@ -21,12 +22,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing.queues import Queue
 from types import FunctionType
 from typing import Any
 
 from personare.core.catalog import register_all, registrations
 from personare.core.errors import ConfigError
-from personare.engine.result import Item, Result, Value, line_of
+from personare.core.progress import passed_to
+from personare.engine.result import Item, Result, Told, Value, line_of
 
 # every library that starts threads of its own reads one of these at import
 THREAD_VARIABLES = (
@@ -39,6 +42,7 @@ THREAD_VARIABLES = (
     "RAYON_NUM_THREADS",
 )
 IN_FLIGHT_PER_WORKER = 4
+LISTEN_EVERY_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,17 @@ class Serial:
     """This process, one item after the other."""
 
     def map(
-        self, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool = True
+        self,
+        work: Callable[[Item], Value],
+        items: Iterable[Item],
+        *,
+        ordered: bool = True,
+        told: Told | None = None,
     ) -> Iterator[Result[Item, Value]]:
-        """Yield one Result per item, in order."""
+        """Yield one Result per item, in order; ``told`` hears how far items are, where the work says so."""
         del ordered  # one after the other is both
         for index, item in enumerate(items):
-            yield _attempt(work, index, item)
+            yield _attempt(work, index, item, told)
 
 
 @dataclass(frozen=True)
@@ -65,16 +74,28 @@ class ProcessPool:
             raise ConfigError(f"jobs must be at least 1, not {self.jobs}")
 
     def map(
-        self, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool = True
+        self,
+        work: Callable[[Item], Value],
+        items: Iterable[Item],
+        *,
+        ordered: bool = True,
+        told: Told | None = None,
     ) -> Iterator[Result[Item, Value]]:
-        """Yield one Result per item; ``work`` and the items must be picklable."""
+        """Yield one Result per item; ``work`` and the items must be picklable.
+
+        ``told`` hears, while results are waited for, how far items are, where the work says so
+        (``core.progress.advance``, with the whole item as 1).
+        """
         known = registrations()
         _check_importable((work, known))
         with _one_thread_each():
             context = multiprocessing.get_context("spawn")
-            pool = ProcessPoolExecutor(self.jobs, context, initializer=_in_worker, initargs=(known,))
+            steps = Steps(context.Queue(), told) if told else None
+            given = (known, steps.queue if steps else None)
+            pool = ProcessPoolExecutor(self.jobs, context, initializer=_in_worker, initargs=given)
             try:
-                yield from _stream(pool, work, items, ordered=ordered, in_flight=IN_FLIGHT_PER_WORKER * self.jobs)
+                in_flight = IN_FLIGHT_PER_WORKER * self.jobs
+                yield from _stream(pool, work, items, ordered=ordered, in_flight=in_flight, steps=steps)
             except BaseException:
                 _end_now(pool)
                 raise
@@ -103,15 +124,51 @@ def _check_importable(work: object) -> None:
             _MainPickler(io.BytesIO()).dump(work)
 
 
-def _attempt(work: Callable[[Item], Value], index: int, item: Item) -> Result[Item, Value]:
+def _attempt(work: Callable[[Item], Value], index: int, item: Item, told: Told | None = None) -> Result[Item, Value]:
     try:
-        return Result(index, item, work(item))
+        if told is None:
+            return Result(index, item, work(item))
+        with passed_to(lambda share: told(index, share)):
+            return Result(index, item, work(item))
     except Exception as error:
         return Result(index, item, None, line_of(error))
 
 
+@dataclass(frozen=True)
+class Steps:
+    """What workers say of the items at hand, and who is told; read by the one process that waits for results."""
+
+    queue: Queue[tuple[int, float]]
+    told: Told
+
+    def pass_on(self) -> None:
+        """Tell of everything that has come."""
+        with contextlib.suppress(queues.Empty):
+            while True:
+                self.told(*self.queue.get_nowait())
+
+
+_STEPS: Queue[tuple[int, float]] | None = None  # of a worker
+
+
+def _say(index: int, share: float) -> None:
+    """Say in a worker how much more of an item is done."""
+    if _STEPS is not None:
+        _STEPS.put((index, share))
+
+
+def _attempt_in_worker(work: Callable[[Item], Value], index: int, item: Item) -> Result[Item, Value]:
+    return _attempt(work, index, item, _say if _STEPS is not None else None)
+
+
 def _stream(
-    pool: ProcessPoolExecutor, work: Callable[[Item], Value], items: Iterable[Item], *, ordered: bool, in_flight: int
+    pool: ProcessPoolExecutor,
+    work: Callable[[Item], Value],
+    items: Iterable[Item],
+    *,
+    ordered: bool,
+    in_flight: int,
+    steps: Steps | None,
 ) -> Iterator[Result[Item, Value]]:
     """Keep at most ``in_flight`` items submitted; yield results as asked."""
     running: deque[tuple[Future[Result[Item, Value]], int, Item]] = deque()
@@ -129,20 +186,32 @@ def _stream(
             return
         if ordered:
             future, index, item = running.popleft()
+            _wait([future], steps)
             yield _outcome(future, index, item)
         else:
-            done, _ = wait([entry[0] for entry in running], return_when=FIRST_COMPLETED)
+            done = _wait([entry[0] for entry in running], steps)
             finished = [entry for entry in running if entry[0] in done]
             running = deque(entry for entry in running if entry[0] not in done)
             for future, index, item in finished:
                 yield _outcome(future, index, item)
 
 
+def _wait(futures: list[Future[Result[Item, Value]]], steps: Steps | None) -> set[Future[Result[Item, Value]]]:
+    """Wait for one of them; meanwhile pass on what workers say."""
+    if steps is None:
+        return wait(futures, return_when=FIRST_COMPLETED).done
+    while True:
+        done = wait(futures, timeout=LISTEN_EVERY_S, return_when=FIRST_COMPLETED).done
+        steps.pass_on()
+        if done:
+            return done
+
+
 def _submit(
     pool: ProcessPoolExecutor, work: Callable[[Item], Value], index: int, item: Item
 ) -> Future[Result[Item, Value]]:
     try:
-        return pool.submit(_attempt, work, index, item)
+        return pool.submit(_attempt_in_worker, work, index, item)
     except BrokenProcessPool as error:
         broken: Future[Result[Item, Value]] = Future()
         broken.set_exception(error)
@@ -158,11 +227,15 @@ def _outcome(future: Future[Result[Item, Value]], index: int, item: Item) -> Res
         return Result(index, item, None, line_of(error))
 
 
-def _in_worker(known: Mapping[tuple[str, str], type]) -> None:
+def _in_worker(known: Mapping[tuple[str, str], type], steps: Queue[tuple[int, float]] | None) -> None:
     """Leave Ctrl-C to the parent, which ends its workers itself; and end when it is killed and cannot.
 
-    ``known`` are the methods that the parent has registered.
+    ``known`` are the methods that the parent has registered; ``steps`` is where it hears how far items are.
     """
+    global _STEPS
+    _STEPS = steps
+    if steps is not None:
+        steps.cancel_join_thread()  # nobody waits for words that nobody reads any more
     register_all(known)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGHUP"):  # a terminal that is closed tells every process

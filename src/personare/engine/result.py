@@ -12,6 +12,7 @@ from personare.core.errors import ConfigError
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
+Told = Callable[[int, float], None]  # the number of an item, and how much more of it is done
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from personare.reports.sections.people import people_sections
 TESTS = {
     "unified": "unified test: intelligibility, naturalness and similarity, from 1 to 10",
     "clustering": "speaker clustering: recordings put together by voice",
-    "abx": "A/B/X: whose voice is it?",
+    "abx": "A/B/X: whose voice it is",
     "mos": "MOS: naturalness and intelligibility, from 1 to 5",
 }
 PRIVACY = {
@@ -25,6 +25,7 @@ PRIVACY = {
     "abx": "find the speaker of {method} among two in {value} of the triplets",
     "purity": "put {value} of the recordings of {method} with those of their speaker",
 }
+OPINIONS = {"mos_naturalness": "naturalness", "mos_intelligibility": "intelligibility"}
 INTERVALS = (
     "Intervals are at 95 % and leave out one evaluator after the other: what another panel of such people would say "
     "about the same recordings. Trials that check attention are no part of any number."
@@ -67,7 +68,7 @@ def _headlines(run: Run) -> list[Finding]:
     """Choose what is said in words: how well people recognise speakers, else what they think of the speech."""
     every = overall(run.findings)
     attacks = [f for f in every if f.metric.name in PRIVACY]
-    return attacks or [f for f in every if f.metric.name.startswith("mos_") and f.conditions["anonymizer"] != ORIGINAL]
+    return attacks or [f for f in every if f.metric.name in OPINIONS]
 
 
 def _said(finding: Finding) -> Statement:
@@ -76,7 +77,10 @@ def _said(finding: Finding) -> Statement:
     method = "original speech" if system == ORIGINAL else f"speech by {system}"
     pattern = PRIVACY.get(finding.metric.name)
     if pattern is None:
-        return Statement(f"{method.capitalize()}: {finding.metric.title} {finding.text}.")
+        scale = f"from {finding.metric.bounds[0]:g} to {finding.metric.bounds[1]:g}"
+        return Statement(
+            f"People rate the {OPINIONS[finding.metric.name]} of {method} {finding.text}, {scale}.", "plain"
+        )
     guess = "" if finding.chance_level is None else f"; guessing gives {finding.chance_text}"
     sentence = f"People {pattern.format(method=method, value=finding.text)}{guess}."
     better = finding.differs_from_chance is True and _beats_chance(finding)

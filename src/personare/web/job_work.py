@@ -21,6 +21,7 @@ from personare import api
 from personare.core.audio import Audio, read_mono, write
 from personare.core.errors import MissingExtraError, PersonareError
 from personare.core.files import atomic_path
+from personare.core.progress import WorkProgress
 from personare.web.job_folders import FOUND, PHASES, PROGRESS, JobFolder, Phase
 
 EVERY_S = 0.3
@@ -42,6 +43,7 @@ class Progress:
         self._job, self._phase, self._written, self._began = job, phase, 0.0, time.time()
         self.done = self.failed = self.total = 0
         self.label, self.lines = "", list[str]()
+        self._work: WorkProgress | None = None
 
     def did(self, *, ok: bool) -> None:
         """One more item is done."""
@@ -51,7 +53,13 @@ class Progress:
     def begin(self, label: str, total: int) -> None:
         """Another kind of work begins."""
         self.label, self.done, self.total, self._began = label, 0, total, time.time()
+        self._work = None
         self.tell(now=True)
+
+    def told(self, work: WorkProgress) -> None:
+        """Recordings differ in length: how much is done, and how long the rest takes, goes by that."""
+        self._work = work
+        self.tell()
 
     def tell(self, *, now: bool = False) -> None:
         """Write it down."""
@@ -59,7 +67,9 @@ class Progress:
             return
         self._written = time.time()
         each = (self._written - self._began) / self.done if self.done else None
-        left = None if each is None else round(each * max(0, self.total - self.done))
+        left = None if each is None else each * max(0, self.total - self.done)
+        if self._work is not None:
+            left = self._work.left_s
         self._job.keep(
             PROGRESS,
             {
@@ -68,7 +78,8 @@ class Progress:
                 "done": self.done,
                 "total": self.total,
                 "failed": self.failed,
-                "left_s": left,
+                "share": self._work.share if self._work else self.done / self.total if self.total else None,
+                "left_s": None if left is None else round(left),
                 "lines": self.lines[-MOST_LINES:],
             },
         )
@@ -113,7 +124,11 @@ def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
     facts, corpus = job.facts(), job.write_speech()
     progress.begin("Hiding voices", len(corpus))
     made = api.anonymize_corpus(
-        job.speech, job.anonymized, strength=facts.strength, watch=lambda result: progress.did(ok=result.ok)
+        job.speech,
+        job.anonymized,
+        strength=facts.strength,
+        watch=lambda result: progress.did(ok=result.ok),
+        told=progress.told,
     )
     progress.begin("Packing", 0)
     files = sorted(path for path in made.folder.rglob("*") if path.is_file())

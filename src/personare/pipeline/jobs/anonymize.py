@@ -19,11 +19,13 @@ from pathlib import Path
 import polars as pl
 
 from personare.anonymizers.signal.retiming import Timing
+from personare.core.audio import AudioFacts, probe
 from personare.core.errors import PersonareError
 from personare.core.files import sweep
+from personare.core.progress import WorkProgress
 from personare.core.remote import RemoteFolder
 from personare.core.tables import Corpus
-from personare.engine import Engine, Result
+from personare.engine import Engine, ProcessPool, Result, Serial
 from personare.pipeline.jobs.anonymize_journal import AnonymizeJournal
 from personare.pipeline.jobs.anonymize_work import (
     AnonymizedUtterance,
@@ -37,11 +39,12 @@ from personare.pipeline.jobs.published import AUDIO, CARRIED, publish, write_fai
 from personare.pipeline.jobs.published import MANIFEST as MANIFEST
 from personare.pipeline.jobs.target import Format, Names, Origin, prepare
 from personare.pipeline.jobs.target import private_folder as private_folder
-from personare.pipeline.jobs.worklist import WorkList, refuse_names, with_leads, work_list
+from personare.pipeline.jobs.worklist import WorkList, refuse_names, work_list
 from personare.pipeline.system import System
 
 Outcome = Result[Assignment, AnonymizedUtterance]
 Failures = dict[str, tuple[Assignment, str]]
+MOST_MEASURED = 20_000  # recordings whose headers are read to know how long the work takes
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,24 @@ class _Tally:
         self.reasons[made.reason] += 1
 
 
-def count_items(corpus: Corpus, shard: str | None = None) -> int:
-    """How many recordings there are to anonymize, for a progress bar."""
-    return len(WorkList(with_leads(corpus)).shard(shard))
+def expected_work(items: WorkList, *, workers: int) -> WorkProgress:
+    """Read how long recordings are, all their channels counted; of very many, and where nobody can tell, a mean one."""
+    frame = items.frame.unique("lead", maintain_order=True)
+    lacking = [c for c in ("start_s", "end_s") if c not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(c) for c in lacking)
+    lengths: dict[str, float] = {}
+    headers: dict[str, AudioFacts] = {}
+    for lead, audio, start_s, end_s in (
+        frame.select("lead", "audio", "start_s", "end_s").head(MOST_MEASURED).iter_rows()
+    ):
+        if audio not in headers:
+            with contextlib.suppress(PersonareError):  # told as a failure when its turn comes
+                headers[audio] = probe(Path(audio))
+        if audio in headers:
+            facts = headers[audio]
+            stop_s = facts.duration_s if end_s is None else min(end_s, facts.duration_s)
+            lengths[lead] = max(0.0, stop_s - (start_s or 0.0)) * facts.channels
+    return WorkProgress(lengths, total=len(frame), workers=workers)
 
 
 def anonymize(
@@ -109,6 +127,7 @@ def anonymize(
     timing: Timing | None = None,
     text: bool = True,
     watch: Callable[[Outcome], None] = lambda _: None,
+    told: Callable[[WorkProgress], None] | None = None,
     origin: Origin | None = None,
     fetch: RemoteFolder | None = None,
     put: RemoteFolder | None = None,
@@ -120,6 +139,7 @@ def anonymize(
     shard : ``I/N`` does the I-th of N parts; the manifest lists what is in the folder after this run.
     timing : what is changed of pauses, rate and length; text : whether transcripts come along.
     watch : is given each Result as it comes.
+    told : is told how far it is, after each recording and, within long ones, on the way.
     origin : where the corpus was read from, noted in the private folder so that ``personare lookup`` finds it.
     fetch, put : where recordings lie and where results go, if not on this file system; what is listed of them (the
         manifest, the card, digests) is written to ``target``, and put there too.
@@ -147,7 +167,9 @@ def anonymize(
     journal = AnonymizeJournal(private, system.present_fingerprint, shard)
     tally = _Tally()
     try:
-        with contextlib.closing(_results(engine, work, mine.assignments(journal.known()))) as results:
+        progress = expected_work(mine, workers=getattr(engine, "jobs", 1)) if told else None
+        follow = Following(progress, told) if progress and told else None
+        with contextlib.closing(_results(engine, work, mine.assignments(journal.known()), follow)) as results:
             for result in results:
                 journal.add(result)
                 tally.add(result)
@@ -182,8 +204,47 @@ def anonymize(
     )
 
 
-def _results(engine: Engine, work: AnonymizeWork, items: Iterator[Assignment]) -> Generator[Outcome, None, None]:
-    yield from engine.map(work, items, ordered=False)
+def _results(
+    engine: Engine, work: AnonymizeWork, items: Iterator[Assignment], follow: Following | None
+) -> Generator[Outcome, None, None]:
+    if follow is None:
+        yield from engine.map(work, items, ordered=False)
+        return
+    noted = follow.noted(items)
+    if isinstance(engine, Serial | ProcessPool):  # hear what happens within an item
+        results = engine.map(work, noted, ordered=False, told=follow.step)
+    else:
+        results = engine.map(work, noted, ordered=False)
+    for result in results:
+        follow.end(result)
+        yield result
+
+
+@dataclass(frozen=True)
+class Following:
+    """Follows a job: which items are at hand, and whoever is told how far it is."""
+
+    progress: WorkProgress
+    told: Callable[[WorkProgress], None]
+    at_hand: dict[int, str] = field(default_factory=dict)
+
+    def noted(self, items: Iterator[Assignment]) -> Iterator[Assignment]:
+        """Note the names of items as they are taken."""
+        for index, item in enumerate(items):
+            self.at_hand[index] = item.utterance
+            yield item
+
+    def step(self, index: int, share: float) -> None:
+        """More of an item is done; a word that comes after its result says nothing new."""
+        if index in self.at_hand:
+            self.progress.step(self.at_hand[index], share)
+            self.told(self.progress)
+
+    def end(self, result: Outcome) -> None:
+        """An item is done."""
+        self.at_hand.pop(result.index, None)
+        self.progress.end(result.item.utterance, kept=result.value is not None and result.value.work_s == 0)
+        self.told(self.progress)
 
 
 def _state(

@@ -19,7 +19,7 @@ from personare.anonymizers.signal.retiming import Timing
 from personare.core.audio import Audio, encode, is_whole, read_channels
 from personare.core.errors import AudioError, OutputError
 from personare.core.files import file_digest, file_sha256, write_bytes
-from personare.core.progress import Watch, watched
+from personare.core.progress import Watch, part, watched
 from personare.core.protocols import Anonymizer, in_time
 from personare.core.remote import RemoteFolder
 from personare.core.seeding import Key, rng_for
@@ -158,7 +158,9 @@ class AnonymizeWork:
             tracks = [(who, heard[(who.person_channel or 1) - 1]) for who in item.people]
         else:
             tracks = [(item, channel) for channel in item.read_channels()]
-        channels = hide_channels(self.system, self.key, [(t.speaker, t.utterance, sound) for t, sound in tracks])
+        seconds = sum(sound.duration_s for _, sound in tracks)
+        with part(1 / seconds if seconds else 0.0):  # methods count seconds; an engine hears shares of this item
+            channels = hide_channels(self.system, self.key, [(t.speaker, t.utterance, sound) for t, sound in tracks])
         if self.timing:
             channels = self.timing(channels, rng=rng_for(self.key, "timing", item.speaker, item.utterance))
         content = encode(place, channels)

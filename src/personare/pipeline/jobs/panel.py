@@ -165,8 +165,8 @@ def _objective(findings: Sequence[Finding]) -> Iterator[ObjectiveValue]:
         system = str(c["anonymizer"])
         if name in ATTACKED and c.get("L", 1) == 1:
             by = str(c["attacker"])
-        elif name == "wer":  # of original speech once, not once beside every system
-            system, by = ORIGINAL if c.get("speech") == ORIGINAL else system, str(c["by"])
+        elif name == "wer" and "listener" in c:
+            by = str(c["listener"])
         else:
             continue
         if (name, by, system) not in seen:

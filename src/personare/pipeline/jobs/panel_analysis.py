@@ -87,7 +87,8 @@ def _notes(
 ) -> tuple[str, ...]:
     """Say who failed a check, who did not confirm headphones, and who did not end."""
     done = "left out" if left_out else "kept; leave them out with --attentive-only"
-    notes = [f"{who} failed a check of attention ({', '.join(which)}): {done}" for who, which in sorted(failed.items())]
+    named = ", ".join(f"{who} ({', '.join(which)})" for who, which in sorted(failed.items()))
+    notes = [f"failed a check of attention: {named}; {done}"] if failed else []
     answered = {row.evaluator for row in rows}
     without = sorted(p.evaluator for p in people if p.evaluator in answered and not p.headphones)
     if without:

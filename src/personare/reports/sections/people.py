@@ -42,6 +42,7 @@ COLUMNS = (
     ("similarity", "target", "similarity,\ntarget"),
     ("similarity", "nontarget", "similarity,\nnontarget"),
 )
+MOST_WIDE = 5  # columns of numbers that stand beside their intervals
 HEADLINES = tuple(dict.fromkeys(name for name, _, _ in COLUMNS))
 RATINGS = (
     "Ratings are ranks among all that one evaluator rated, from 0 to 1, so that nobody's habit of rating high or low "
@@ -75,13 +76,23 @@ def _table(numbers: Sequence[Finding]) -> ReportTable:
     rows = []
     for (method,), group in groups(numbers, "anonymizer").items():
         cells = [next((f.text for f in group if _in_column(f, *c[:2])), "-") for c in shown]
+        if len(shown) > MOST_WIDE:
+            cells = [cell.replace(" [", "\n[") for cell in cells]
         rows.append([method_label(method), *cells])
-    levels = [{f.chance_text for f in numbers if _in_column(f, *c[:2])} for c in shown]
-    guessing = ["\n".join(sorted(level)) if len(level) < 3 else "-" for level in levels]
+    guessing = [_guessing([f for f in numbers if _in_column(f, *c[:2])]) for c in shown]
     if set(guessing) != {"-"}:
         rows.append(["guessing", *guessing])
     caption = "Means over evaluators; 95 % intervals in brackets"
     return ReportTable("people", caption, ["method", *(c[2] for c in shown)], rows, range(1, len(shown) + 1))
+
+
+def _guessing(same: Sequence[Finding]) -> str:
+    """Say what guessing gives; where it differs from method to method, from the least to the most."""
+    levels = sorted((f.chance_level, f.chance_text) for f in same if f.chance_level is not None)
+    if not levels:
+        return "-"
+    least, most = levels[0][1], levels[-1][1]
+    return least if least == most else f"{least.removesuffix(' %')} to\n{most}"
 
 
 def _in_column(finding: Finding, metric: str, trials: str) -> bool:
@@ -179,7 +190,9 @@ def _clusters(path: Path, colours: SeriesColours) -> FigureRow:
     table = read_frame(path)
     kinds = [
         ValueSeries(method_label(str(name)), part["purity"].to_numpy(), colours.method(str(name)))
-        for (name,), part in table.group_by(["anonymizer"], maintain_order=True)
+        for (name,), part in sorted(
+            table.group_by(["anonymizer"], maintain_order=True), key=lambda one: one[0] != (ORIGINAL,)
+        )
     ]
     figures = [density_figure(kinds, name="purity", title="Clustering purity", axis="purity of a trial")]
     control = table.filter(pl.col("anonymizer") == ORIGINAL)

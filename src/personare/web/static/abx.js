@@ -13,7 +13,7 @@ export function abx(state, changed) {
   ready = () => { const all = sounds.every(s => s.heard); inputs.forEach(input => { input.disabled = !all; }); changed(); };
   return {
     heading: "Who is X?",
-    hint: el("span", {}, "X may sound changed. Which of the two speakers is it? Keys: ", el("kbd", {}, "x"), " ", el("kbd", {}, "a"), " ", el("kbd", {}, "b"), " play."),
+    hint: el("span", {}, "X may sound changed. Which of the two speakers is it?", el("span", { class: "keys" }, " Keys: ", el("kbd", {}, "x"), " ", el("kbd", {}, "a"), " ", el("kbd", {}, "b"), " play.")),
     content: [el("section", { class: "card" }, player(by.X, "X")), el("div", { class: "pair", role: "radiogroup", "aria-label": "Who is X?" }, sides)],
     sounds,
     keys: key => { const sound = by[key.toUpperCase()]; if (sound) sound.toggle(); return Boolean(sound); },

@@ -42,7 +42,7 @@ function browse() {
       const found = await ask(`api/folders?path=${encodeURIComponent(where)}`);
       if (turn !== looked) return;  // something else was asked for meanwhile
       if (document.activeElement !== path || (where && path.value === where)) path.value = found.path;  // nobody is typing
-      words.textContent = `${found.folders.length} folders and ${found.recordings} recordings here`;
+      words.textContent = `${found.folders.length} folders and ${found.recordings} recordings in it; what lies in the folders counts too.`;
       const entry = (name, to) => el("li", {}, el("button", { type: "button", onclick: () => look(to) }, name));
       list.replaceChildren(entry("↑ one up", found.parent), ...found.folders.map(name => entry(name, `${found.path.replace(/\/$/, "")}/${name}`)));
     } catch (error) { problem(main, error); }

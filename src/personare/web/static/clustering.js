@@ -84,8 +84,8 @@ export function clustering(state, changed) {
 
   return {
     heading: "Put recordings of the same speaker together",
-    hint: el("span", {}, "Use as many of the four groups as you hear speakers. Drag a recording, or choose it and press “Put here”, or use keys: ",
-      el("kbd", {}, "space"), " plays, ", el("kbd", {}, "1"), "–", el("kbd", {}, "4"), " moves, ", el("kbd", {}, "0"), " takes it back. A green dot: heard to the end."),
+    hint: el("span", {}, "Press a recording to hear it; a green dot says that it was heard to the end. Drag it into a group, or press “Put here”. Use as many of the four groups as you hear speakers.",
+      el("span", { class: "keys" }, " Keys: ", el("kbd", {}, "space"), " plays, ", el("kbd", {}, "1"), "–", el("kbd", {}, "4"), " moves, ", el("kbd", {}, "0"), " takes it back.")),
     content: [poolBox, groups], sounds,
     answer: () => ({ clusters: Object.fromEntries(placed), moves }),
     complete: () => placed.size === sounds.length && sounds.every(s => s.heard),

@@ -46,9 +46,9 @@ function consent(state) {
   const asked = state.language ? el("fieldset", {}, el("legend", {}, `Is ${state.language} your first language?`),
     el("div", { class: "choices" }, [["yes", true], ["no", false], ["I would rather not say", null]].map(([word, value]) => el("label", {},
       el("input", { type: "radio", name: "native", checked: value === null, onchange: () => { native = value; } }), word)))) : null;
-  show(el("h1", {}, state.title), el("p", {}, words),
+  show(el("h1", {}, "Before you begin"), el("p", {}, words),
     el("ul", {}, el("li", {}, `It takes about ${minutes} minute${minutes > 1 ? "s" : ""}, ${state.trials} steps. You may close the page and go on later with the same invitation.`),
-      el("li", {}, "Use headphones in a quiet place."), el("li", {}, "There is no right answer that you should find out; say what you hear."),
+      el("li", {}, "Use headphones in a quiet place."), el("li", {}, "Nobody tests you: say what you hear."),
       el("li", {}, "Every recording must be heard to the end before you can answer; you may hear it again as often as you like.")),
     el("section", { class: "card" }, el("h2", { class: "first" }, "Your consent"), el("p", {}, state.consent), contact(state), asked,
       el("p", {}, el("label", { class: "agree" }, agree, " I am of age, have read this, and take part of my own free will."))),
@@ -87,7 +87,7 @@ function trial(state) {
 
 function done(state) {
   show(el("h1", {}, "Thank you!"), el("p", {}, "Your answers are saved. You can close this page."),
-    el("p", { class: "soft" }, `Your token, should you want your answers to be deleted: ${state.evaluator}`), contact(state));
+    el("section", { class: "card" }, el("p", {}, "Should you want your answers to be deleted later, keep this token and name it:"), el("p", { class: "token" }, state.evaluator), contact(state)));
 }
 
 async function overview(state) {
@@ -95,7 +95,7 @@ async function overview(state) {
   const rows = found.evaluators.map(p => el("tr", {}, el("th", { scope: "row" }, p.evaluator), el("td", { class: "n" }, p.total ? `${p.done} of ${p.total}` : "not begun"),
     el("td", {}, p.headphones === null ? "-" : p.headphones ? "passed" : "not passed")));
   const ended = found.evaluators.filter(p => p.total && p.done === p.total).length;
-  show(el("h1", {}, state.title), el("p", {}, `${found.evaluators.length} invited, ${found.evaluators.filter(p => p.done).length} began, ${ended} ended.`),
+  show(el("h1", {}, "Who is how far"), el("p", {}, `${found.evaluators.length} invited, ${found.evaluators.filter(p => p.done).length} began, ${ended} ended.`),
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "evaluator"), el("th", { scope: "col", class: "n" }, "answers"), el("th", { scope: "col" }, "headphones"))), el("tbody", {}, rows))),
     el("div", { class: "actions" }, el("button", { type: "button", onclick: () => overview(state) }, "Load again")));
 }

@@ -4,6 +4,7 @@ import { draw } from "./spectrogram.js";
 
 const RULES = [["", "As the folder is laid out"], ["folder", "Each folder is a person"], ["file", "Each file is a person"], ["channel", "Each channel is a person (calls)"]];
 const number = value => Number(value).toLocaleString("en");
+const percent = value => `${Number(value).toFixed(1)} %`;
 const time = seconds => seconds === null || seconds === undefined ? "" : seconds < 90 ? `about ${seconds} s left` : seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
 
 export const STEPS = ["Recordings", "People", "Strength", "Hide", "Attack", "Give away"];
@@ -37,11 +38,12 @@ export function work(job, page, words) {
     const count = p.total ? `${number(p.done)} of ${number(p.total)}${p.failed ? `, ${number(p.failed)} failed` : ""}` : "";
     state.textContent = running ? [p.label || words, count, time(p.left_s)].filter(Boolean).join(" · ") : now.status === "paused" ? `Paused${count ? ` at ${count}` : ""}.` : "Interrupted; nothing is lost.";
     bar.hidden = !running && !p.total;
-    fill(bar, p.done, p.total);
+    fill(bar, p.share, 1);
   };
   page.tell(job);
   return el("section", { class: "card" }, state, bar,
-    el("div", { class: "actions" }, job.status === "running" ? button("Pause", "pause") : button("Go on", "resume", true), button("Cancel", "cancel")));
+    el("div", { class: "actions" }, job.status === "running" ? button("Pause", "pause") : button("Go on", "resume", true),
+      el("button", { type: "button", onclick: () => confirm("Stop, and remove what was made so far?") && act(job, { action: "cancel" }, page).then(() => job.phase === "hide" && page.go(2)) }, "Cancel")));
 }
 
 export function reading(job, page) {
@@ -72,6 +74,7 @@ export function people(job, page) {
       name.addEventListener("change", () => ask(`api/jobs/${job.id}/act`, { action: "name", found: person.found, name: name.value }).then(() => say(`${person.found} is ${name.value}`), error => { name.value = person.name; problem(page.main, error); }));
       return el("tr", {}, el("th", { scope: "row" }, person.found), el("td", {}, name), el("td", { class: "n" }, number(person.recordings)));
     }));
+    more.hidden = start === found.people;
     more.replaceChildren(`${number(start)} of ${number(part.total)} people shown. `, start < part.total ? el("button", { type: "button", onclick: () => load(false) }, "Show more") : "");
   }
   search.addEventListener("input", () => { clearTimeout(search.wait); search.wait = setTimeout(() => load(true), 250); });
@@ -79,7 +82,7 @@ export function people(job, page) {
   return [el("h1", {}, `${number(found.people)} ${found.people === 1 ? "person" : "people"} in ${number(found.recordings)} recordings`),
     el("p", {}, "Is that right? Each person gets one new voice. Give two of them the same name if they are one person, or say where the name stands:"), rule(job, page),
     found.notes.length ? el("details", {}, el("summary", {}, `${found.notes.length} remarks`), el("ul", {}, found.notes.map(note => el("li", {}, note)))) : null,
-    el("section", { class: "card" }, el("div", { class: "row" }, search), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "found as"), el("th", { scope: "col" }, "name"), el("th", { scope: "col", class: "n" }, "recordings"))), body)), more),
+    el("section", { class: "card" }, found.people > 10 ? el("div", { class: "row" }, search) : null, el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "found as"), el("th", { scope: "col" }, "name"), el("th", { scope: "col", class: "n" }, "recordings"))), body)), more),
     el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => page.go(2) }, "That is right"))];
 }
 
@@ -87,7 +90,7 @@ export function strength(job, page) {
   let chosen = job.strength;
   const choice = one => el("label", { class: "strength" }, el("input", { type: "radio", name: "strength", value: one.name, checked: one.name === job.strength, "aria-label": one.name, onchange: () => { chosen = one.name; } }),
     el("b", {}, one.name), el("p", { class: "soft" }, one.meaning),
-    el("dl", {}, el("dt", {}, "attacker errs"), el("dd", {}, `${one.attacker_errs} %`), el("dt", {}, "words wrong"), el("dd", {}, `${one.words_wrong} %`)),
+    el("dl", {}, el("dt", {}, "attacker wrong"), el("dd", {}, percent(one.attacker_errs)), el("dt", {}, "words wrong"), el("dd", {}, percent(one.words_wrong))),
     one.missing.length ? el("p", { class: "missing" }, `Needs: personare models fetch ${one.missing.join(" ")}`) : null);
   const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running";
   const sounds = ended && ended.ok ? ended.sounds.map((sound, i) => el("section", { class: "card" }, el("h2", { class: "first" }, sound.speaker),
@@ -97,7 +100,7 @@ export function strength(job, page) {
       return el("div", { class: "sound" }, el("b", {}, kind === "before" ? "Before" : `After (${ended.strength})`), canvas, el("audio", { controls: true, preload: "auto", src: address, "aria-label": `${kind}, ${sound.speaker}` }));
     })))) : [];
   return [el("h1", {}, "How strongly?"),
-    el("fieldset", { class: "strengths" }, el("legend", {}, "An attacker who guesses errs 50 % of the time"), page.strengths.map(choice)),
+    el("fieldset", { class: "strengths" }, el("legend", {}, "What was measured of each: how often the best of our attackers is wrong about who speaks (50 % is guessing: nobody is recognised), and how many words a recognizer gets wrong."), page.strengths.map(choice)),
     failure(job, "preview"), busy ? el("p", { id: "work" }, "Hiding three voices …") : null,
     el("div", { class: "actions" }, el("button", { type: "button", disabled: busy, onclick: () => act(job, { action: "preview", strength: chosen }, page) }, sounds.length ? "Hear it with this strength" : "Hear three recordings first"),
       el("button", { class: "main", type: "button", disabled: busy, onclick: () => act(job, { action: "hide", strength: chosen }, page) }, "Hide all voices"),
@@ -107,7 +110,7 @@ export function strength(job, page) {
 
 export function hiding(job, page) {
   const failed = failure(job, "hide");
-  return [el("h1", {}, failed ? "Voices could not be hidden" : "Voices are being hidden"), failed || work(job, page, "Hiding voices"),
+  return [el("h1", {}, failed ? "Voices could not be hidden" : job.status === "paused" ? "Paused" : "Voices are being hidden"), failed || work(job, page, "Hiding voices"),
     failed ? el("div", { class: "actions" }, el("button", { type: "button", onclick: () => act(job, { action: "cancel" }, page) }, "Choose again")) : el("p", { class: "soft" }, "You may close this page, or end the app: the work goes on where it was.")];
 }
 
@@ -127,7 +130,7 @@ export function attacking(job, page) {
   write(job);
   page.tell = now => { if (busy) told(now); write(now); };
   return [el("h1", {}, busy ? "Attackers are listening" : "Can anybody be recognised?"),
-    progress || el("p", {}, "Attackers now try to find out who speaks in the hidden recordings: one who only knows the original voices, and one who knows the method and uses it too."),
+    progress || el("p", {}, "Attackers can now try to find out who speaks in the hidden recordings: some know only the original voices, others know the method too, use it themselves and learn from it. It may take longer than hiding did."),
     lines, failed,
     busy ? null : el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => act(job, { action: "attack" }, page) }, failed ? "Try again" : "Let attackers listen"), el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, "ZIP to give away"), again(job, page)),
     hidden(job)];

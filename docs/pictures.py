@@ -1,0 +1,82 @@
+"""Pictures of every page of the listening panels and the app, made by using them: ``make pictures``.
+
+All of them go into the folder that is named, at two widths, light and dark, to be looked at. Those that the
+documentation shows are written to docs/images. The people who speak are invented voices; so are those who listen.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from web.servers import browser, fine
+
+IMAGES = Path(__file__).resolve().parent / "images"
+MOST_BYTES = 200_000
+
+
+@dataclass(frozen=True)
+class Look:
+    """How large a page is, in which colours, and which of its pictures the documentation shows, under which names."""
+
+    width: int
+    dark: bool = False
+    height: int = 900
+    shown: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.width}-{'dark' if self.dark else 'light'}"
+
+
+BOTH_WIDTHS = tuple(Look(width, dark) for width in (1280, 390) for dark in (False, True))
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Takes pictures of one page into a folder."""
+
+    folder: Path
+    page: Any
+    look: Look
+
+    def take(self, name: str) -> None:
+        """Take the whole page, and check it as the tests do; what the documentation shows is one screen of it."""
+        fine(self.page, name)
+        self.page.screenshot(path=str(self.folder / f"{name}-{self.look}.png"), full_page=True)
+        for wanted, image in self.look.shown:
+            if wanted == name:
+                picture = self.page.screenshot(full_page=False)
+                if len(picture) > MOST_BYTES:
+                    sys.exit(f"{image}.png would have {len(picture):,} bytes; at most {MOST_BYTES:,}")
+                (IMAGES / f"{image}.png").write_bytes(picture)
+
+
+def personare(*words: str | Path, cwd: Path) -> None:
+    """Run a command as a user does."""
+    subprocess.run([sys.executable, "-m", "personare", *map(str, words)], cwd=cwd, check=True)  # noqa: S603
+
+
+def voices(folder: Path) -> Path:
+    """Make the voices of twenty invented people; what is there already stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    personare("voices", "voices", "--speakers", "20", "--utterances", "8", "--jobs", "1", cwd=folder)
+    return folder / "voices"
+
+
+def main(folder: Path, *parts: str) -> None:
+    """Take the pictures of ``panels``, of ``app``, or of both, into ``folder/pictures``."""
+    pictures = folder / "pictures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    from app_pictures import app
+    from panel_pictures import panels
+
+    with browser() as opened:
+        for part in parts or ("panels", "app"):
+            {"panels": panels, "app": app}[part](opened, folder, pictures)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve(), *sys.argv[2:])
