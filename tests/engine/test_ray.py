@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,17 @@ from personare.pipeline import gallery_parts
 from personare.pipeline.gallery_parts import nontargets_by_engine
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.system import System
+from pipeline import test_predicate_parts
 from promise_counts import counted
 
 INSTALLED = importlib.util.find_spec("ray") is not None
+TESTS = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def workers_find_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers import ``halved`` from here, and so what this file imports."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]))
 
 
 def halved(number: int) -> float:
@@ -74,6 +83,20 @@ def test_a_gallery_is_counted_in_parts_to_the_same_whole_numbers(
         assert (nontargets_by_engine(tests, some, engine=engine_named("ray", 2)) == expected).all()
     assert expected.max() > 100
     counted("ray: linkability in 27 parts of 4,000 people, from a file and sent; the same whole numbers as one process")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not INSTALLED, reason="needs the extra 'ray'")
+def test_singling_out_is_run_in_parts_to_the_same_outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tests = test_predicate_parts.gallery(tmp_path / "t.npy")
+    expected = test_predicate_parts.outcomes(tests)
+    monkeypatch.setattr(gallery_parts, "PART_PREDICATES", 3)
+    for some in (tests, replace(tests, vectors=np.array(tests.vectors))):  # mapped from the file, and sent
+        assert (test_predicate_parts.outcomes(some, engine=engine_named("ray", 2)) == expected).all()
+    counted(
+        f"ray: Singling Out in 7 parts of 20 voices among {test_predicate_parts.PEOPLE} people, from a file and sent; "
+        f"the same {expected.sum():,} of {expected.size:,} isolated as one process"
+    )
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def test_a_gallery_holds_the_first_conversations_of_each_speaker_in_their_order(
     gallery = gallery_of(vectors, owner, most=most)
     rows = [np.flatnonzero(owner == person)[:most] for person in range(5)]
     assert gallery.conversations.tolist() == [len(r) for r in rows] and gallery.folds == max(len(r) for r in rows)
-    assert (gallery.vectors == vectors[np.concatenate(rows)]).all()
+    assert (gallery.vectors[:] == vectors[np.concatenate(rows)]).all()
     assert gallery.owner.tolist() == [person for person in range(5) for _ in rows[person]]
     for person, begin in enumerate(gallery.start):
         assert (gallery.vectors[begin : begin + len(rows[person])] == vectors[rows[person]]).all()

@@ -99,6 +99,9 @@ def single_out(
     as_json: bool = JSON,
     plot: Path | None = PLOT,
     seed: int = SEED,
+    jobs: int = given.JOBS,
+    engine: str = given.ENGINE,
+    address: str | None = given.ADDRESS,
 ) -> None:
     """Singling Out: how often does the description of a voice fit exactly one of N people, whoever it is?
 
@@ -110,10 +113,14 @@ def single_out(
         personare single-out enrolment.npz anonymous.npz
 
         personare single-out enroll.scp anon.scp --control --plot curves/
+
+        personare single-out enrolment.npy anonymous.npy --lengths 1 --engine ray --jobs 16
     """
     from personare.core.text import whole_numbers
+    from personare.engine import engine_named
     from personare.pipeline.curves import single_out_curves
 
+    machine = engine_named(engine, jobs, address)
     found = single_out_curves(
         _pairs(name, [enroll, test], also, utt2spk, enroll_first=True),
         lengths=whole_numbers(lengths, "--lengths"),
@@ -123,6 +130,7 @@ def single_out(
         folds=folds,
         control=control,
         seed=seed,
+        engine=machine,
     )
     _show(found, "singling out", who=who, as_json=as_json, plot=plot)
 

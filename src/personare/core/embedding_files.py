@@ -152,13 +152,14 @@ def _keys(path: Path, known: list[str], what: str) -> dict[str, str]:
 def _embeddings(path: Path, parts: dict[str, Any]) -> Embeddings:
     """Check what was read and make it a table; without ids, rows are named by speaker and number."""
     vectors = _numbers(path, parts["vectors"])
-    speakers = [str(name) for name in np.asarray(parts["speakers"]).tolist()]
+    speakers = _names(parts["speakers"])
     if len(speakers) != len(vectors):
         raise TableError(f"{path}: {len(vectors)} vectors, but {len(speakers)} speakers")
-    ids = [str(name) for name in np.asarray(parts["ids"]).tolist()] if "ids" in parts else None
+    ids = _names(parts["ids"]) if "ids" in parts else None
     if ids is None:  # as wide as the last one: their order is that of the rows, and nothing is copied to sort it
         width = len(str(max(0, len(speakers) - 1)))
-        ids = [f"{path.name}#{row:0{width}d}" for row in range(len(speakers))]
+        name = path.name
+        ids = [f"{name}#{row:0{width}d}" for row in range(len(speakers))]
     if len(set(ids)) != len(ids):
         seen: set[str] = set()
         twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
@@ -169,6 +170,13 @@ def _embeddings(path: Path, parts: dict[str, Any]) -> Embeddings:
     if odd.any():
         raise TableError(f"{path}: {odd.sum()} vectors hold NaN or infinite values (first: '{ids[int(odd.argmax())]}')")
     return Embeddings(tuple(ids), tuple(speakers), vectors)
+
+
+def _names(column: Any) -> list[str]:
+    """Give names as text; a list of texts is that already."""
+    if isinstance(column, list) and all(isinstance(name, str) for name in column):
+        return column
+    return [str(name) for name in np.asarray(column).tolist()]
 
 
 def _numbers(path: Path, rows: object) -> NDArray[np.float32]:

@@ -73,6 +73,40 @@ def angles(vectors: ArrayLike, others: ArrayLike) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
+class PickedRows:
+    """Some rows of a table [n, d] in an order of their own, read when they are asked for: no second copy of the table.
+
+    >>> picked = PickedRows(np.arange(8.0).reshape(4, 2), np.array([3, 0]))
+    >>> picked[0:1], len(picked.pick(np.array([1])))
+    (array([[6., 7.]]), 1)
+    """
+
+    table: NDArray[Any]
+    rows: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, which: int | slice | NDArray[np.intp]) -> NDArray[Any]:
+        some: NDArray[Any] = self.table[self.rows[which]]
+        return some
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What a number is."""
+        return self.table.dtype
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and dimensions."""
+        return len(self.rows), self.table.shape[1]
+
+    def pick(self, which: NDArray[np.intp]) -> PickedRows:
+        """Give some of these rows, in another order."""
+        return PickedRows(self.table, self.rows[which])
+
+
+@dataclass(frozen=True, eq=False)
 class SpeakerMeans:
     """One vector per speaker: ``vectors`` float32 [k, d], ``speakers`` sorted [k]."""
 

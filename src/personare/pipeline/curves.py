@@ -89,10 +89,14 @@ def single_out_curves(
     folds: int,
     control: bool = False,
     seed: int = 1,
+    engine: Engine | None = None,
 ) -> RiskCurves:
-    """Measure Singling Out for each attacker and L; with ``control``, the same attack on people not in the data too."""
+    """Measure Singling Out for each attacker and L; with ``control``, the same attack on people not in the data too.
+
+    ``engine`` compares parts of the enrolled voices elsewhere; the outcomes are those of this process.
+    """
     question = SinglingOutMeasure(("singling_out",), 1, tuple(sizes), draws, predicates, folds, control)
-    return _curves(pairs, [replace(question, length=length) for length in lengths], tests=2, seed=seed)
+    return _curves(pairs, [replace(question, length=length) for length in lengths], tests=2, seed=seed, engine=engine)
 
 
 def rank_findings(pairs: Mapping[str, VectorPair], *, tests: int, original: bool, seed: int = 1) -> list[Finding]:

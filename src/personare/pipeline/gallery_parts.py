@@ -1,19 +1,22 @@
-"""Nontargets above each test, counted part by part of the gallery by any engine: whole numbers that add up exactly.
+"""Large galleries in parts, by any engine: linkability by parts of the gallery, Singling Out by parts of the voices.
 
-A gallery that lies in a file (.npy) is not sent to workers: each maps its own rows of it. One in memory is sent part by
-part. The sum is the count of one process, whatever the parts and whoever counts them.
+A gallery that lies in a file (.npy) is not sent to workers: each maps its own rows of it; one in memory is sent.
+Nontargets above each test are whole numbers that add up, outcomes of Singling Out are yes or no for each predicate:
+both are those of one process, whatever the parts and whoever counts them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.engine import Engine
+from personare.core.vectors import PickedRows
+from personare.engine import Engine, Serial
+from personare.metrics.privacy.gallery import Gallery, GalleryDraw, isolation_in_galleries
 from personare.metrics.privacy.nontargets_above import GalleryTests, gallery_parts, tests_against
 from personare.metrics.privacy.vectors import checked_vectors
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from personare.core.tables import Embeddings
 
 PART_ROWS = 16_384
+PART_PREDICATES = 62
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,12 @@ class MappedRows:
     shape: tuple[int, ...]
 
     def rows(self, first: int, last: int) -> NDArray[Any]:
-        """Map them."""
-        table = np.memmap(self.path, dtype=self.dtype, mode="r", offset=self.offset, shape=self.shape)
-        return np.asarray(table[first:last])
+        """Map some of them."""
+        return np.asarray(self.whole()[first:last])
+
+    def whole(self) -> NDArray[Any]:
+        """Map them all."""
+        return np.memmap(self.path, dtype=self.dtype, mode="r", offset=self.offset, shape=self.shape)
 
 
 def mapped_rows(table: NDArray[Any]) -> MappedRows | None:
@@ -90,3 +97,72 @@ def nontargets_by_engine(tests: Embeddings, gallery: Embeddings, *, engine: Engi
 def _parts(enroll: NDArray[np.floating], *, sent: bool) -> Iterator[GalleryPart]:
     for first, last in gallery_parts(len(enroll), rows=PART_ROWS):
         yield GalleryPart(first, last, enroll[first:last] if sent else None)
+
+
+@dataclass(frozen=True)
+class PredicatePart:
+    """Some predicates: from ``first`` to ``last``."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class IsolatePart:
+    """Run the protocol of Singling Out for some predicates, in any process: outcomes bool [k, sizes, draws, folds].
+
+    Where the table of the gallery lies in a file it is ``mapped``, and not sent.
+    """
+
+    enroll: NDArray[np.floating]
+    gallery: Gallery
+    mapped: MappedRows | None
+    draws: tuple[GalleryDraw, ...]
+    own: NDArray[np.intp] | None
+    rank: NDArray[np.intp]
+    sizes: tuple[int, ...]
+
+    def __call__(self, part: PredicatePart) -> NDArray[np.bool_]:
+        """Compare."""
+        rows, gallery = slice(part.first, part.last), self.gallery
+        if self.mapped is not None:
+            assert isinstance(gallery.vectors, PickedRows)
+            gallery = replace(gallery, vectors=PickedRows(self.mapped.whole(), gallery.vectors.rows))
+        own = None if self.own is None else self.own[rows]
+        return isolation_in_galleries(
+            self.enroll[rows], gallery, self.draws, own=own, rank=self.rank[rows], sizes=self.sizes
+        )
+
+
+@dataclass(frozen=True)
+class IsolateByEngine:
+    """Singling Out by parts of the predicates: an ``Isolate`` for ``single_out_conversations``."""
+
+    engine: Engine
+
+    def __call__(
+        self,
+        enroll: NDArray[np.floating],
+        gallery: Gallery,
+        draws: Sequence[GalleryDraw],
+        *,
+        own: NDArray[np.intp] | None,
+        rank: NDArray[np.intp],
+        sizes: Sequence[int],
+    ) -> NDArray[np.bool_]:
+        """Give the outcomes of all predicates, in their order."""
+        if isinstance(self.engine, Serial):
+            return isolation_in_galleries(enroll, gallery, draws, own=own, rank=rank, sizes=sizes)
+        mapped = mapped_rows(gallery.vectors.table) if isinstance(gallery.vectors, PickedRows) else None
+        if mapped is not None:
+            assert isinstance(gallery.vectors, PickedRows)
+            gallery = replace(gallery, vectors=PickedRows(np.empty((0, mapped.shape[1])), gallery.vectors.rows))
+        work = IsolatePart(enroll, gallery, mapped, tuple(draws), own, rank, tuple(sizes))
+        parts = [PredicatePart(first, last) for first, last in gallery_parts(len(enroll), rows=PART_PREDICATES)]
+        outcomes = []
+        for result in self.engine.map(work, parts):
+            if result.value is None:
+                voices = f"voices {result.item.first + 1} to {result.item.last}"
+                raise MetricError(f"{voices} of the enrolled could not be compared ({result.error})")
+            outcomes.append(result.value)
+        return np.concatenate(outcomes)

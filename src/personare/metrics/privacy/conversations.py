@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.core.vectors import run_means
+from personare.core.vectors import PickedRows, run_means
 from personare.metrics.privacy.vectors import checked_speakers, checked_vectors
 
 if TYPE_CHECKING:
@@ -61,6 +61,55 @@ def conversations(
     >>> means.vectors, means.speakers, means.left_out
     (array([[0.5, 0.5]], dtype=float32), array(['ann'], dtype='<U3'), ('bob',))
     """
+    groups = _grouped(vectors, speakers, length=length, rng=rng, fewest=fewest, most=most)
+    means = run_means(groups.table, groups.rows, np.full(len(groups.speakers), length), unit_first=unit_first)
+    return Conversations(means, groups.speakers, groups.left_out)
+
+
+@dataclass(frozen=True, eq=False)
+class PickedConversations:
+    """Conversations of one utterance: rows of the table itself, with their speakers, and who had too few."""
+
+    vectors: PickedRows
+    speakers: NDArray[np.generic]
+    left_out: tuple[str, ...]
+
+
+def single_utterances(
+    vectors: ArrayLike, speakers: ArrayLike, *, rng: np.random.Generator, fewest: int = 1, most: int | None = None
+) -> PickedConversations:
+    """Choose conversations of length 1 by the draw of ``conversations``; the table is not copied.
+
+    To a cosine, one vector and the mean of that vector are the same.
+
+    >>> picked = single_utterances([[1, 0], [0, 3], [0, 1]], ["ann", "ann", "bob"], rng=np.random.default_rng(0))
+    >>> picked.vectors.rows.tolist(), picked.speakers.tolist()
+    ([0, 1, 2], ['ann', 'ann', 'bob'])
+    """
+    groups = _grouped(vectors, speakers, length=1, rng=rng, fewest=fewest, most=most)
+    return PickedConversations(PickedRows(groups.table, groups.rows), groups.speakers, groups.left_out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """The rows of all conversations, one after the other; the speaker of each; who had too few utterances."""
+
+    table: NDArray[np.floating]
+    rows: NDArray[np.intp]
+    speakers: NDArray[np.generic]
+    left_out: tuple[str, ...]
+
+
+def _grouped(
+    vectors: ArrayLike,
+    speakers: ArrayLike,
+    *,
+    length: int,
+    rng: np.random.Generator,
+    fewest: int,
+    most: int | None,
+) -> _Groups:
+    """Draw disjoint groups of ``length`` utterances of each speaker."""
     if length < 1 or fewest < 1 or (most is not None and most < fewest):
         raise MetricError(f"conversations need length >= 1 and 1 <= fewest <= most; got {length}, {fewest}, {most}")
     table = checked_vectors(vectors, of="utterance")
@@ -73,8 +122,7 @@ def conversations(
         raise MetricError(f"none of {len(names)} speakers has {needed}; the most are {np.bincount(owner).max()}")
     groups = np.where(kept, groups if most is None else np.minimum(groups, most), 0)
     rows = _random_rows(owner, groups * length, rng)
-    means = run_means(table, rows, np.full(groups.sum(), length), unit_first=unit_first)
-    return Conversations(means, np.repeat(names, groups), tuple(str(name) for name in names[~kept]))
+    return _Groups(table, rows, np.repeat(names, groups), tuple(str(name) for name in names[~kept]))
 
 
 def enrolment_means(

@@ -10,22 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.core.vectors import unit_rows
+from personare.core.vectors import PickedRows, unit_rows
 from personare.metrics.privacy.isolation import Outcome, fold_outcomes, highest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK_CELLS = 56_000_000  # 224 MB of scores at a time: the product is twice as fast as with a quarter of it
+BLOCK_CELLS = 166_000_000  # 664 MB of scores at a time: with few predicates the product is slower, and there are more
 DEPTH = 40  # highest scores looked at per gallery: ten decide, the rest is reserve
-DIRECT_CELLS = 8_192  # galleries with fewer conversations are looked up directly
+DIRECT_CELLS = 16_384  # galleries with fewer conversations are looked up directly
 TIE = 1e-12
-CONVERSATIONS_AT_ONCE = 8192
+CONVERSATIONS_AT_ONCE = 2048  # they stay in the processor's cache
+SINGLE_SCALE = 1e15  # vectors of a length beyond this, or below one over it, are scaled before they are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,36 +35,43 @@ class Gallery:
 
     Parameters
     ----------
-    vectors : [c, d] as given.
+    vectors : [c, d] as given, or rows of a table that is not copied.
     speakers : [n] sorted; conversations : K of each speaker [n]; start : first row of each [n].
     owner : speaker of each row, as an index [c].
     """
 
-    vectors: NDArray[np.floating]
+    vectors: NDArray[np.floating] | PickedRows
     speakers: NDArray[np.generic]
     conversations: NDArray[np.intp]
     start: NDArray[np.intp]
     owner: NDArray[np.intp]
 
     @cached_property
-    def _scale(self) -> NDArray[np.float64]:
-        """One over the length of each row [c]."""
-        scale = np.empty(len(self.vectors))
-        for rows in _blocks(len(self.vectors)):
-            wide = self.vectors[rows].astype(np.float64)
-            scale[rows] = 1 / np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    def _scale(self) -> NDArray[np.float32]:
+        """One over the length of each row [c]; 0 where it was not asked for yet."""
+        return np.zeros(len(self.vectors), dtype=np.float32)
+
+    def _scale_of(self, rows: slice, some: NDArray[np.floating]) -> NDArray[np.float32]:
+        """One over the lengths of some rows, which have just been read."""
+        scale = self._scale[rows]
+        if not scale.all():
+            wide = some.astype(np.float64)
+            scale[:] = 1 / np.sqrt(np.einsum("ij,ij->i", wide, wide))
         return scale
 
     def compare(self, predicates: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
         """Write the cosines of predicates of length 1 with all conversations into ``out`` [predicates, c].
 
-        Conversations are scaled a block at a time: there is no second copy of them.
+        The scores are scaled, not the conversations: there are fewer of them.
         """
         single = self.vectors.dtype == np.float32
         for rows in _blocks(len(self.vectors)):
             some = self.vectors[rows]
-            unit = (some * self._scale[rows, None]).astype(np.float32) if single else unit_rows(some, dtype=np.float32)
-            out[:, rows] = predicates @ unit.T
+            scale = self._scale_of(rows, some) if single else None
+            if scale is not None and 1 / SINGLE_SCALE < scale.min() <= scale.max() < SINGLE_SCALE:
+                np.multiply(predicates @ some.T, scale, out=out[:, rows])
+            else:
+                out[:, rows] = predicates @ unit_rows(some, dtype=np.float32).T
         return out
 
     @property
@@ -83,7 +91,7 @@ def _blocks(rows: int) -> Iterator[slice]:
     return (slice(start, start + CONVERSATIONS_AT_ONCE) for start in range(0, rows, CONVERSATIONS_AT_ONCE))
 
 
-def gallery_of(vectors: NDArray[np.floating], speakers: NDArray[np.generic], *, most: int) -> Gallery:
+def gallery_of(vectors: NDArray[np.floating] | PickedRows, speakers: NDArray[np.generic], *, most: int) -> Gallery:
     """Sort conversations by speaker, keep the first ``most`` of each; every speaker needs two."""
     names, owner, counts = np.unique(speakers, return_inverse=True, return_counts=True)
     lonely = counts < 2
@@ -94,7 +102,11 @@ def gallery_of(vectors: NDArray[np.floating], speakers: NDArray[np.generic], *, 
     within = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     order = order[within < most]
     kept = np.minimum(counts, most)
-    table = vectors[: len(order)] if (order == np.arange(len(order))).all() else vectors[order]  # sorted: no copy
+    table: NDArray[np.floating] | PickedRows
+    if isinstance(vectors, PickedRows):
+        table = vectors.pick(order)
+    else:
+        table = vectors[: len(order)] if (order == np.arange(len(order))).all() else vectors[order]  # sorted: no copy
     return Gallery(
         table,
         names,
@@ -122,6 +134,22 @@ class GalleryDraw:
         within = np.arange(len(gallery.owner)) - gallery.start[gallery.owner]
         place = (within + shift[gallery.owner]) % gallery.conversations[gallery.owner]
         return cls(order, position, place.astype(np.int16))
+
+
+class Isolate(Protocol):
+    """Whoever runs the protocol for some predicates: ``isolation_in_galleries``, or an engine over parts of them."""
+
+    def __call__(
+        self,
+        enroll: NDArray[np.floating],
+        gallery: Gallery,
+        draws: Sequence[GalleryDraw],
+        *,
+        own: NDArray[np.intp] | None,
+        rank: NDArray[np.intp],
+        sizes: Sequence[int],
+    ) -> NDArray[np.bool_]:
+        """Give the outcomes, bool [k, sizes, draws, folds]."""
 
 
 def isolation_in_galleries(
@@ -158,7 +186,12 @@ def _list_depth(gallery: Gallery, sizes: Sequence[int]) -> int:
     listed = [size for size in sizes if not _is_direct(gallery, size)]
     if not listed:
         return 0
-    share = len(gallery.speakers) / min(listed)
+    return _depth_of(gallery, min(listed))
+
+
+def _depth_of(gallery: Gallery, size: int) -> int:
+    """Choose how many of the highest scores of everybody hold enough of a gallery of this size."""
+    share = len(gallery.speakers) / size
     return min(len(gallery.owner), int(DEPTH if share == 1 else 1.5 * DEPTH * share + 20))
 
 
@@ -198,14 +231,22 @@ class _Block:
         assert self.top is not None
         if size == len(self.gallery.speakers):
             return self.top[:, :DEPTH]
-        speaker = self.gallery.owner[self.top]
+        columns, short = self._members(self.top[:, : _depth_of(self.gallery, size)], draw, size, last)
+        if short.any():
+            columns[short], still = self._members(self.top[short], draw, size, last[short])
+            for row in np.flatnonzero(short)[still]:
+                one = _Block(self.enroll[row : row + 1], self.gallery, self.scores[row : row + 1], None)
+                columns[row] = one._looked_up(draw, size, last[row : row + 1], depth=DEPTH)[0]
+        return columns
+
+    def _members(
+        self, top: NDArray[np.intp], draw: GalleryDraw, size: int, last: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Pick the first DEPTH columns of a gallery's members out of lists [rows, t]; and tell which have too few."""
+        speaker = self.gallery.owner[top]
         member = (draw.position[speaker] < size - 1) | (speaker == last[:, None])
         first = np.argsort(~member, axis=1, kind="stable")[:, :DEPTH]
-        columns = np.take_along_axis(self.top, first, axis=1)
-        for row in np.flatnonzero(member.sum(axis=1) < DEPTH):
-            one = _Block(self.enroll[row : row + 1], self.gallery, self.scores[row : row + 1], None)
-            columns[row] = one._looked_up(draw, size, last[row : row + 1], depth=DEPTH)[0]
-        return columns
+        return np.take_along_axis(top, first, axis=1), member.sum(axis=1) < DEPTH
 
     def _looked_up(
         self, draw: GalleryDraw, size: int, last: NDArray[np.intp], *, depth: int | None

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.conversations import conversations, enrolment_means
+from personare.metrics.privacy.conversations import (
+    Conversations,
+    PickedConversations,
+    conversations,
+    enrolment_means,
+    single_utterances,
+)
+from personare.metrics.privacy.gallery import Isolate, isolation_in_galleries
 from personare.metrics.privacy.linkability import PAPER_DRAWS, Linkability, linkability
 from personare.metrics.privacy.singling_out import (
     PAPER_ENROLMENT,
@@ -98,14 +105,20 @@ def single_out_conversations(
     folds: int = PAPER_FOLDS,
     control: bool = False,
     unit_first: bool = True,
+    isolate: Isolate = isolation_in_galleries,
 ) -> LegalRun[SinglingOut]:
     """Measure Singling Out with conversations of ``length`` utterances; one row per utterance on both sides.
 
     ``control`` takes the enrolled speakers out of the gallery: the attack on people who are not in the data.
+    ``isolate`` compares, in this process or elsewhere; the outcome is the same.
     """
-    gallery = conversations(
-        test_vectors, test_speakers, length=length, rng=rng, fewest=2, most=folds, unit_first=unit_first
-    )
+    gallery: Conversations | PickedConversations
+    if length == 1:
+        gallery = single_utterances(test_vectors, test_speakers, rng=rng, fewest=2, most=folds)
+    else:
+        gallery = conversations(
+            test_vectors, test_speakers, length=length, rng=rng, fewest=2, most=folds, unit_first=unit_first
+        )
     voices, spoken = np.asarray(enroll_vectors), np.asarray(enroll_speakers)
     there = np.isin(spoken, gallery.speakers)
     if not there.any():
@@ -124,6 +137,7 @@ def single_out_conversations(
         draws=draws,
         folds=folds,
         rng=rng,
+        isolate=isolate,
     )
     absent = len(np.unique(spoken[~there]))
     return LegalRun(length, result, _named({"not tested": absent, f"under {2 * length}": len(gallery.left_out)}))

@@ -24,7 +24,8 @@ import numpy as np
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate, Finding, MetricCard
 from personare.core.seeding import Rng, as_rng
-from personare.metrics.privacy.gallery import Gallery, GalleryDraw, gallery_of, isolation_in_galleries
+from personare.core.vectors import PickedRows
+from personare.metrics.privacy.gallery import Gallery, GalleryDraw, Isolate, gallery_of, isolation_in_galleries
 from personare.metrics.privacy.linkability import default_sizes
 from personare.metrics.privacy.singling_chance import TRIVIAL, chance_of_isolation
 from personare.metrics.privacy.speaker_rates import rates_over_speakers
@@ -95,7 +96,7 @@ class SinglingOut:
 def singling_out(
     enroll_vectors: ArrayLike,
     enroll_speakers: ArrayLike,
-    test_vectors: ArrayLike,
+    test_vectors: ArrayLike | PickedRows,
     test_speakers: ArrayLike,
     *,
     sizes: Sequence[int] | None = None,
@@ -103,6 +104,7 @@ def singling_out(
     folds: int = PAPER_FOLDS,
     rng: Rng = 0,
     level: float = 0.95,
+    isolate: Isolate = isolation_in_galleries,
 ) -> SinglingOut:
     """Measure Singling Out of enrolled voices [k, d] in galleries of speakers with several conversations [c, d] each.
 
@@ -112,6 +114,7 @@ def singling_out(
     test_vectors, test_speakers : one row per conversation, at least two per speaker; the first ``folds`` are used.
     sizes : numbers of test speakers N; default 20, 50, 100, ... and all.
     rng : a seed or a generator, for the draws.
+    isolate : compares, in this process or elsewhere; the outcome is the same.
 
     >>> voices = np.eye(4).repeat(3, axis=0)  # four people, three conversations each, all alike
     >>> measured = singling_out(np.eye(4), list("abcd"), voices, list("aaabbbcccddd"), sizes=(2, 4))
@@ -121,13 +124,13 @@ def singling_out(
     enroll, gallery, names = _checked(enroll_vectors, enroll_speakers, test_vectors, test_speakers, folds)
     own = target_columns(names, gallery.speakers)
     rank = gallery.conversations[own] - 1
-    return _measured(enroll, gallery, names, own, rank, sizes, draws, rng, level)
+    return _measured(enroll, gallery, names, own, rank, sizes, draws, rng, level, isolate)
 
 
 def singling_out_control(
     enroll_vectors: ArrayLike,
     enroll_speakers: ArrayLike,
-    test_vectors: ArrayLike,
+    test_vectors: ArrayLike | PickedRows,
     test_speakers: ArrayLike,
     *,
     sizes: Sequence[int] | None = None,
@@ -135,6 +138,7 @@ def singling_out_control(
     folds: int = PAPER_FOLDS,
     rng: Rng = 0,
     level: float = 0.95,
+    isolate: Isolate = isolation_in_galleries,
 ) -> SinglingOut:
     """Measure the same with every enrolled speaker taken out of the gallery: what the attack does to people not in it.
 
@@ -143,20 +147,28 @@ def singling_out_control(
     there = ~np.isin(np.asarray(test_speakers), np.asarray(enroll_speakers))
     if not there.any():
         raise MetricError("the control needs test speakers who are not enrolled; enrol only some of them")
-    rest = np.asarray(test_vectors)[there], np.asarray(test_speakers)[there]
-    enroll, gallery, names = _checked(enroll_vectors, enroll_speakers, *rest, folds)
+    rest: NDArray[np.floating] | PickedRows
+    if isinstance(test_vectors, PickedRows):
+        rest = test_vectors.pick(np.flatnonzero(there))
+    else:
+        rest = np.asarray(test_vectors)[there]
+    enroll, gallery, names = _checked(enroll_vectors, enroll_speakers, rest, np.asarray(test_speakers)[there], folds)
     rank = np.full(len(names), int(np.median(gallery.conversations)) - 1)
     fewest = int(rank[0]) // int(gallery.conversations.min() - 1) + 1
     if sizes is not None and any(size < fewest for size in sizes):
         raise MetricError(f"the control needs galleries of at least {fewest} people here; got {min(sizes)}")
-    return _measured(enroll, gallery, names, None, rank, sizes, draws, rng, level)
+    return _measured(enroll, gallery, names, None, rank, sizes, draws, rng, level, isolate)
 
 
 def _checked(
-    enroll_vectors: ArrayLike, enroll_speakers: ArrayLike, test_vectors: ArrayLike, test_speakers: ArrayLike, folds: int
+    enroll_vectors: ArrayLike,
+    enroll_speakers: ArrayLike,
+    test_vectors: ArrayLike | PickedRows,
+    test_speakers: ArrayLike,
+    folds: int,
 ) -> tuple[NDArray[np.floating], Gallery, NDArray[np.generic]]:
     enroll = checked_vectors(enroll_vectors, of="enrolment")
-    test = checked_vectors(test_vectors, of="test")
+    test = test_vectors if isinstance(test_vectors, PickedRows) else checked_vectors(test_vectors, of="test")
     same_dimension(enroll, test, names=("enrolment", "test"))
     names = checked_speakers(enroll_speakers, rows=len(enroll), of="enrolment")
     if len(np.unique(names)) != len(names):
@@ -177,6 +189,7 @@ def _measured(
     draws: int,
     rng: Rng,
     level: float,
+    isolate: Isolate,
 ) -> SinglingOut:
     if draws < 1:
         raise MetricError(f"draws must be at least 1 (the paper: {PAPER_DRAWS}), not {draws}")
@@ -186,7 +199,7 @@ def _measured(
         raise MetricError(f"N must lie within 2..{n}, the test speakers; got {', '.join(map(str, chosen)) or 'none'}")
     rng = as_rng(rng)
     drawn = [GalleryDraw.of(gallery, rng) for _ in range(draws)]
-    isolated = isolation_in_galleries(enroll, gallery, drawn, own=own, rank=rank, sizes=chosen)
+    isolated = isolate(enroll, gallery, drawn, own=own, rank=rank, sizes=chosen)
     runs = isolated.reshape(len(names), len(chosen), -1).swapaxes(1, 2).reshape(-1, len(chosen))
     owner = np.repeat(np.arange(len(names)), len(runs) // len(names))
     estimates = rates_over_speakers(runs.astype(np.float64), owner, level=level)

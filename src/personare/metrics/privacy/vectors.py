@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.core.errors import MetricError
-from personare.core.vectors import ROWS_AT_ONCE
+from personare.core.vectors import ROWS_AT_ONCE, PickedRows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -55,7 +55,9 @@ def checked_speakers(speakers: ArrayLike, *, rows: int, of: str) -> NDArray[np.g
     return array.astype(str) if array.dtype.kind in "SO" else array
 
 
-def same_dimension(one: NDArray[np.floating], two: NDArray[np.floating], *, names: tuple[str, str]) -> None:
+def same_dimension(
+    one: NDArray[np.floating] | PickedRows, two: NDArray[np.floating] | PickedRows, *, names: tuple[str, str]
+) -> None:
     """Refuse two tables of vectors that cannot be compared."""
     if one.shape[1] != two.shape[1]:
         shapes = f"{names[0]} vectors have {one.shape[1]} dimensions, {names[1]} vectors {two.shape[1]}"

@@ -16,9 +16,11 @@ import numpy as np
 import polars as pl
 
 from personare.core.errors import MetricError
+from personare.engine import Serial
 from personare.metrics.privacy.control import risk_over_control
 from personare.metrics.privacy.legal import PAPER_PREDICATES, LegalRun, single_out_conversations
 from personare.metrics.privacy.singling_out import PAPER_FOLDS, SinglingOut
+from personare.pipeline.gallery_parts import IsolateByEngine
 from personare.pipeline.measured import Artefact, Measured
 from personare.pipeline.measures import Needs, Question
 from personare.pipeline.measures.lengths import FEWEST_PEOPLE, AtLength, enrolment_problems, possible_lengths
@@ -147,8 +149,17 @@ class SinglingOutMeasure(AtLength):
     ) -> LegalRun[SinglingOut]:
         enroll, trial = inputs.attack.enroll, inputs.attack.trial
         sides = (enroll.vectors, np.array(enroll.speakers), trial.vectors, np.array(trial.speakers))
-        how = {"sizes": sizes, "predicates": self.predicates, "draws": self.draws, "folds": self.folds}
-        return single_out_conversations(*sides, length=self.length, rng=rng, control=control, **how)  # type: ignore[arg-type]
+        return single_out_conversations(
+            *sides,
+            length=self.length,
+            rng=rng,
+            sizes=sizes,
+            predicates=self.predicates,
+            draws=self.draws,
+            folds=self.folds,
+            control=control,
+            isolate=IsolateByEngine(inputs.engine or Serial()),
+        )
 
     def _control_note(self, attack: SinglingOut, control: SinglingOut) -> str:
         """Compare with the control at the largest N both have."""
