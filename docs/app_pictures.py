@@ -92,7 +92,7 @@ def whole_way(camera: AppCamera, speech: Path) -> None:
     page.get_by_role("button", name="Let attackers listen").wait_for()
     camera.take("app-hidden")
     page.get_by_role("button", name="Let attackers listen").click()
-    page.get_by_text("attacker: ").first.wait_for()
+    page.locator(".lines li").first.wait_for()
     camera.take("app-attack")
     page.get_by_role("heading", name="The verdict").wait_for()
     camera.take("app-verdict")
