@@ -12,7 +12,7 @@ from pictures import BOTH_WIDTHS, Camera, Look, voices
 
 from web.servers import page_of, started
 
-LOOKS = (*BOTH_WIDTHS, Look(1040, height=790, shown=(("app-strength", "app-strength"), ("app-verdict", "app-verdict"))))
+LOOKS = (*BOTH_WIDTHS, Look(900, height=830, shown=(("app-strength", "app-strength"), ("app-verdict", "app-verdict"))))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import { draw } from "./spectrogram.js";
 
 const RULES = [["", "As the folder is laid out"], ["folder", "Each folder is a person"], ["file", "Each file is a person"], ["channel", "Each channel is a person (calls)"]];
 const number = value => Number(value).toLocaleString("en");
+const unbroken = words => words.replace(/(\d) %/g, "$1\u00a0%");  // a number stays with its unit
 const remarks = notes => notes.length === 1 ? "1 remark" : `${notes.length} remarks`;
 const percent = value => `${Number(value).toFixed(1)} %`;
 const time = seconds => !seconds ? "" : seconds < 90 ? `about ${seconds} s left` : seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
@@ -129,7 +130,7 @@ function verdict(one, strength) {
   const [kind, mark, next] = VERDICTS[one.protection] || VERDICTS["not decided"];
   const words = strength === "strong" && kind !== "good" && kind !== "open" ? "Do not give it away as anonymous, or give away fewer recordings of each person; there is no greater strength." : next;
   return el("section", { class: `verdict ${kind}` }, el("h2", { class: "first" }, el("span", { "aria-hidden": "true" }, `${mark} `), `${strength[0].toUpperCase()}${strength.slice(1)}: ${one.protection}`),
-    el("p", {}, one.sentence), el("p", {}, el("b", {}, "Next: "), words));
+    el("p", {}, unbroken(one.sentence)), el("p", {}, el("b", {}, "Next: "), words));
 }
 
 function givenAway(job) {
@@ -150,7 +151,7 @@ const again = (job, page, main) => el("button", { type: "button", class: main ? 
 export function attacking(job, page) {
   const failed = failure(job, "attack"), busy = job.phase === "attack" && !failed && job.ended.attack === null;
   const lines = el("ul", { class: "lines" }), progress = busy ? work(job, page, "Attackers listen") : null, told = page.tell;
-  const write = now => { const said = (now.progress && now.progress.lines) || []; lines.hidden = !said.length; lines.replaceChildren(...said.map(line => el("li", {}, line))); };
+  const write = now => { const said = (now.progress && now.progress.lines) || []; lines.hidden = !said.length; lines.replaceChildren(...said.map(line => el("li", {}, unbroken(line)))); };
   write(job);
   page.tell = now => { if (busy) told(now); write(now); };
   return [el("h1", {}, busy ? "Attackers are listening" : "Can anybody be recognised?"),
