@@ -12,7 +12,11 @@ from pictures import BOTH_WIDTHS, Camera, Look, voices
 
 from web.servers import page_of, started
 
-LOOKS = (*BOTH_WIDTHS, Look(1040, height=790, shown=(("app-strength", "app-strength"), ("app-verdict", "app-verdict"))))
+LOOKS = (
+    *BOTH_WIDTHS,
+    Look(900, height=830, shown=(("app-strength", "app-strength"),)),
+    Look(1040, height=830, shown=(("app-verdict", "app-verdict"),)),
+)
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,9 @@ class AppCamera:
 # whose machine took the pictures does not matter: folders are shown as if they lay at somebody's home
 SOMEBODYS_HOME = """home => {
   const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (words.nextNode()) words.currentNode.data = words.currentNode.data.replaceAll(home, "/home/anna");
+  while (words.nextNode()) words.currentNode.data = words.currentNode.data.replaceAll(home, "~");
   for (const field of document.querySelectorAll("input[type=text]"))
-    field.value = field.value.replaceAll(home, "/home/anna");
+    field.value = field.value.replaceAll(home, "~");
 }"""
 
 
@@ -92,7 +96,7 @@ def whole_way(camera: AppCamera, speech: Path) -> None:
     page.get_by_role("button", name="Let attackers listen").wait_for()
     camera.take("app-hidden")
     page.get_by_role("button", name="Let attackers listen").click()
-    page.get_by_text("attacker: ").first.wait_for()
+    page.locator(".lines li").first.wait_for()
     camera.take("app-attack")
     page.get_by_role("heading", name="The verdict").wait_for()
     camera.take("app-verdict")

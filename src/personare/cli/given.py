@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,7 @@ def tell(result: Results, title: str, *, side_by_side: bool = False, as_json: bo
 
     ``side_by_side`` prints one table with a row per method instead.
     """
-    show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
+    show.failures(once_each(result.failures))
     if as_json:
         show.json_object({"title": title, **result.to_json()}, **more)
         return
@@ -82,3 +83,18 @@ def tell(result: Results, title: str, *, side_by_side: bool = False, as_json: bo
         show.text(result.verdict)
     for note in result.notes:
         show.text(note)
+
+
+def once_each(failures: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """Name what failed, and why; a recording that fails in several stages for one reason is said once.
+
+    >>> once_each([("embed a", "u1", "not audio"), ("embed b", "u1", "not audio"), ("embed a", "u2", "empty")])
+    [('u1, in 2 stages', 'not audio'), ('embed a: u2', 'empty')]
+    """
+    stages: dict[tuple[str, str], list[str]] = {}
+    for stage, item, why in failures:
+        stages.setdefault((item, why), []).append(stage)
+    return [
+        (f"{names[0]}: {item}" if len(names) == 1 else f"{item}, in {len(names)} stages", why)
+        for (item, why), names in stages.items()
+    ]

@@ -205,7 +205,7 @@ def _print(result: Results) -> None:
         show.table(title, head, rows)
     if result.verdict:
         show.text(result.verdict)
-    show.failures([(f"{stage}: {item}", why) for stage, item, why in result.failures])
+    show.failures(given.once_each(result.failures))
     for note in result.notes:
         show.aside(f"note: {note}")
     typer.echo(f"stages: {result.stages}, done now: {result.executed}, failures: {len(result.failures)}")

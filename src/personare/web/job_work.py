@@ -21,6 +21,7 @@ from personare import api
 from personare.core.audio import Audio, read_mono, write
 from personare.core.errors import MissingExtraError, PersonareError
 from personare.core.files import atomic_path
+from personare.core.findings import Finding
 from personare.core.progress import WorkProgress
 from personare.web.job_folders import FOUND, PHASES, PROGRESS, JobFolder, Phase
 
@@ -146,6 +147,16 @@ def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
     }
 
 
+def in_words(finding: Finding, attacker: str) -> str:
+    """Say what an attacker reached, for somebody who knows no metric by name."""
+    who = "Without protection an attacker" if attacker.startswith("original") else f"The {attacker} attacker"
+    pattern = {
+        "eer": "{who} is wrong about who speaks in {value} of cases; guessing is in {chance}.",
+        "linkability": "{who} picks the right person in {value} of cases; guessing does in {chance}.",
+    }.get(finding.metric.name, "{who}: {title} {value}, by guessing {chance}.")
+    return pattern.format(who=who, value=finding.text, chance=finding.chance_text, title=finding.metric.title)
+
+
 class AttackProgress:
     """Follows the stages of an evaluation; what an attacker has measured is said at once."""
 
@@ -164,7 +175,7 @@ class AttackProgress:
         """A stage is complete: say its numbers, if it measured something."""
         for finding in api.measured(self._run, job):
             if "gender" not in finding.conditions and finding.conditions.get("L", 1) == 1:
-                self._progress.lines.append(f"{job.labels.get('attacker', '')} attacker: {finding}")
+                self._progress.lines.append(in_words(finding, str(job.labels.get("attacker", ""))))
         self._progress.tell(now=True)
 
 
@@ -179,7 +190,8 @@ def attack(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
     except MissingExtraError as error:
         evidence = str(error)
     tables = [{"head": [" ".join(name.split()) for name in head], "rows": rows} for head, rows in found.tables()]
-    return {"verdict": found.verdict, "tables": tables[:1], "notes": list(found.notes)[:20], "evidence": evidence}
+    told = {"verdict": found.verdict, "verdicts": found.to_json()["verdicts"], "tables": tables[:1]}
+    return {**told, "notes": list(found.notes)[:20], "evidence": evidence}
 
 
 WORK = {"read": read, "preview": preview, "hide": hide, "attack": attack}

@@ -4,8 +4,10 @@ import { draw } from "./spectrogram.js";
 
 const RULES = [["", "As the folder is laid out"], ["folder", "Each folder is a person"], ["file", "Each file is a person"], ["channel", "Each channel is a person (calls)"]];
 const number = value => Number(value).toLocaleString("en");
+const unbroken = words => words.replace(/(\d) %/g, "$1\u00a0%");  // a number stays with its unit
+const remarks = notes => notes.length === 1 ? "1 remark" : `${notes.length} remarks`;
 const percent = value => `${Number(value).toFixed(1)} %`;
-const time = seconds => seconds === null || seconds === undefined ? "" : seconds < 90 ? `about ${seconds} s left` : seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
+const time = seconds => !seconds ? "" : seconds < 90 ? `about ${seconds} s left` : seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
 
 export const STEPS = ["Recordings", "People", "Strength", "Hide", "Attack", "Give away"];
 
@@ -81,7 +83,7 @@ export function people(job, page) {
   load(true);
   return [el("h1", {}, `${number(found.people)} ${found.people === 1 ? "person" : "people"} in ${number(found.recordings)} recordings`),
     el("p", {}, "Is that right? Each person gets one new voice. Give two of them the same name if they are one person, or say where the name stands:"), rule(job, page),
-    found.notes.length ? el("details", {}, el("summary", {}, `${found.notes.length} remarks`), el("ul", {}, found.notes.map(note => el("li", {}, note)))) : null,
+    found.notes.length ? el("details", {}, el("summary", {}, remarks(found.notes)), el("ul", {}, found.notes.map(note => el("li", {}, note)))) : null,
     el("section", { class: "card" }, found.people > 10 ? el("div", { class: "row" }, search) : null, el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "found as"), el("th", { scope: "col" }, "name"), el("th", { scope: "col", class: "n" }, "recordings"))), body)), more),
     el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => page.go(2) }, "That is right"))];
 }
@@ -114,19 +116,42 @@ export function hiding(job, page) {
     failed ? el("div", { class: "actions" }, el("button", { type: "button", onclick: () => act(job, { action: "cancel" }, page) }, "Choose again")) : el("p", { class: "soft" }, "You may close this page, or end the app: the work goes on where it was.")];
 }
 
+// what a verdict means for the person at this page, who types no commands
+const VERDICTS = {
+  "protected": ["good", "●", "Before you rely on it, try it with more people and other speech; keep the key apart."],
+  "partly protected": ["warn", "◆", "Give away fewer recordings of each person, or choose a greater strength."],
+  "not protected": ["bad", "▲", "Do not give it away as anonymous: choose a greater strength, and let attackers listen again."],
+  "not decided": ["open", "○", "Hide recordings of more people, or more of each: so few prove nothing."],
+};
+const judged = job => (job.ended.attack && job.ended.attack.ok && job.ended.attack.verdicts) || [];
+const exposed = job => judged(job).some(one => one.protection === "not protected");
+
+function verdict(one, strength) {
+  const [kind, mark, next] = VERDICTS[one.protection] || VERDICTS["not decided"];
+  const words = strength === "strong" && kind !== "good" && kind !== "open" ? "Do not give it away as anonymous, or give away fewer recordings of each person; there is no greater strength." : next;
+  return el("section", { class: `verdict ${kind}` }, el("h2", { class: "first" }, el("span", { "aria-hidden": "true" }, `${mark} `), `${strength[0].toUpperCase()}${strength.slice(1)}: ${one.protection}`),
+    el("p", {}, unbroken(one.sentence)), el("p", {}, el("b", {}, "Next: "), words));
+}
+
+function givenAway(job) {
+  if (!job.ended.attack || !job.ended.attack.ok) return "To give away, when attackers have had their try:";
+  if (exposed(job)) return "Hidden, but not protected; not to be given away as anonymous:";
+  return judged(job).some(one => one.protection === "not decided") ? "Hidden; whether that protects anybody is not proved yet:" : "May be given away:";
+}
+
 function hidden(job) {
   const done = job.ended.hide;
   return el("section", { class: "card stays" }, el("p", {}, `${number(done.done)} recordings are hidden${done.failed ? `, ${number(done.failed)} failed` : ""}.`),
     done.failures.length ? el("details", {}, el("summary", {}, "What failed"), el("ul", {}, done.failures.map(line => el("li", {}, line)))) : null,
-    el("p", {}, "May be given away:"), el("p", { class: "paths" }, done.folder), el("p", {}, el("strong", {}, "Must stay: "), "the key that links people and recordings. Delete it to cut the link."), el("p", { class: "paths" }, done.private));
+    el("p", {}, givenAway(job)), el("p", { class: "paths" }, done.folder), el("p", {}, el("strong", {}, "Must stay: "), "the key that links people and recordings. Delete it to cut the link."), el("p", { class: "paths" }, done.private));
 }
 
-const again = (job, page) => el("button", { type: "button", onclick: () => confirm("Remove the hidden recordings, their key and the report, and choose again?") && act(job, { action: "again" }, page).then(() => page.go(2)) }, "Choose another strength");
+const again = (job, page, main) => el("button", { type: "button", class: main ? "main" : "", onclick: () => confirm("Remove the hidden recordings, their key and the report, and choose again?") && act(job, { action: "again" }, page).then(() => page.go(2)) }, "Choose another strength");
 
 export function attacking(job, page) {
   const failed = failure(job, "attack"), busy = job.phase === "attack" && !failed && job.ended.attack === null;
   const lines = el("ul", { class: "lines" }), progress = busy ? work(job, page, "Attackers listen") : null, told = page.tell;
-  const write = now => { const said = (now.progress && now.progress.lines) || []; lines.hidden = !said.length; lines.replaceChildren(...said.map(line => el("li", {}, line))); };
+  const write = now => { const said = (now.progress && now.progress.lines) || []; lines.hidden = !said.length; lines.replaceChildren(...said.map(line => el("li", {}, unbroken(line)))); };
   write(job);
   page.tell = now => { if (busy) told(now); write(now); };
   return [el("h1", {}, busy ? "Attackers are listening" : "Can anybody be recognised?"),
@@ -138,10 +163,11 @@ export function attacking(job, page) {
 
 export function result(job, page) {
   const done = job.ended.attack, table = done.tables[0];
-  return [el("h1", {}, "The verdict"), done.verdict.split("\n").filter(Boolean).map(line => el("p", { class: "verdict" }, line.replace(/`/g, ""))),
-    el("div", { class: "actions" }, el("a", { class: "button", href: `api/jobs/${job.id}/file/report`, target: "_blank", rel: "noopener" }, "Report"),
+  const words = judged(job).length ? judged(job).map(one => verdict(one, job.strength)) : done.verdict.split("\n").filter(Boolean).map(line => el("p", { class: "verdict" }, line.replace(/`/g, "")));
+  return [el("h1", {}, "The verdict"), words,
+    el("div", { class: "actions" }, exposed(job) ? again(job, page, true) : null, el("a", { class: "button", href: `api/jobs/${job.id}/file/report`, target: "_blank", rel: "noopener" }, "Report"),
       done.evidence ? el("span", { class: "soft" }, done.evidence) : el("a", { class: "button", href: `api/jobs/${job.id}/file/evidence`, download: "evidence.pdf" }, "PDF evidence"),
-      el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, "ZIP to give away"), again(job, page)),
-    table ? el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, table.head.map(name => el("th", { scope: "col" }, name)))), el("tbody", {}, table.rows.map(row => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, cell))))))) : null,
-    hidden(job), done.notes.length ? el("details", {}, el("summary", {}, `${done.notes.length} remarks`), el("ul", {}, done.notes.map(note => el("li", {}, note)))) : null];
+      el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, exposed(job) ? "ZIP of the recordings" : "ZIP to give away"), exposed(job) ? null : again(job, page)),
+    table ? el("div", { class: "scroll numbers" }, el("table", {}, el("thead", {}, el("tr", {}, table.head.map((name, i) => el("th", { scope: "col", class: i && table.rows.every(row => /^[\d-]/.test(row[i])) ? "n" : "" }, name)))), el("tbody", {}, table.rows.map(row => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", i ? { class: /^[\d-]/.test(cell) ? "n" : "" } : { scope: "row" }, cell))))))) : null,
+    hidden(job), done.notes.length ? el("details", {}, el("summary", {}, remarks(done.notes)), el("ul", {}, done.notes.map(note => el("li", {}, note)))) : null];
 }
