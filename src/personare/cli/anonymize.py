@@ -31,6 +31,9 @@ def anonymize(
     strength: str | None = typer.Option(None, help="fast, balanced or strong (see: personare methods)."),
     method: str | None = typer.Option(None, help="A method by name (see: personare methods), or module:Class."),
     settings: list[str] | None = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
+    unsure: str | None = typer.Option(
+        None, help="With cascade (strong): 'speak' words that were hardly understood, leave 'silence', or a 'tone'."
+    ),
     speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
     key: Path | None = typer.Option(
         None, metavar="FILE", help="The secret key; made there when absent.  [DST-private/key]"
@@ -74,7 +77,7 @@ def anonymize(
 
         personare anonymize interview.wav hidden.flac
 
-        personare anonymize interview.mp4 hidden.mp4 --strength strong
+        personare anonymize interview.mp4 hidden.mp4 --strength strong --unsure tone
 
         personare anonymize recordings/ anonymous/ --jobs 2
 
@@ -103,7 +106,7 @@ def anonymize(
     rule = parse_rule(speaker_from) if speaker_from is not None else None
     if shard is not None:
         shard_of(shard, [], name=str)
-    chosen = _chosen(method, strength, settings)
+    chosen = _chosen(method, strength, [*(settings or ()), *([f"unsure={unsure}"] if unsure is not None else ())])
     if source != PIPE:
         places.check_source(source, target)
     one = is_recording(source)
