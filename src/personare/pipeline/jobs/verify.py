@@ -30,7 +30,10 @@ KNOWN = (MANIFEST, SUMS, CARD)
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked, in numbers, and every problem as (place, what is wrong)."""
+    """What was checked, in numbers, and every problem as (place, what is wrong).
+
+    ``files`` are those that have their digest and were decoded to their end.
+    """
 
     files: int
     utterances: int
@@ -79,17 +82,18 @@ def verify(
         noted, failures, more = _owner(target, listed, key_file)
         problems += more
         sums = {**sums, **noted}
-    seconds = 0.0
+    seconds, decoded = 0.0, 0
     audio = [place for place in found if _is_audio(place)]
     for result in (engine or Serial()).map(VerifyWork(target, sums), audio):
         watch(result)
         seconds += result.value or 0.0
+        decoded += result.ok
         if not result.ok:
             problems.append((result.item, result.error or "cannot be read"))
     for name in (MANIFEST, CARD):
         if name in sums and name in found and file_sha256(target / name) != sums[name]:
             problems.append((name, "its digest is not the one that was noted"))
-    return Verified(len(audio), len(listed), failures, seconds, tuple(problems), public)
+    return Verified(decoded, len(listed), failures, seconds, tuple(problems), public)
 
 
 def count_files(target: Path) -> int:
