@@ -129,7 +129,7 @@ def anonymize_table(most: int, *, lists_only: bool) -> None:
         if n1 < 1_000_000:
             more = 1_000_000 - n1
             hours, memory_mb = (last.cpu_s + more * each_s) / 3600, last.peak_mb + more * each_mb
-            print(f"  projected for 1,000,000: {hours:.1f} hours of one processor, {memory_mb:,.0f} MB")
+            print(f"  projected for 1,000,000: {hours:.2g} hours of one processor, {memory_mb:,.0f} MB")
 
 
 class scratch:  # noqa: N801 - a context manager

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
-from promise_counts import LINES
+from promise_counts import summary
 
 # A busy machine is no wrong answer: no test fails because an example, or finding one, took long.
 settings.register_profile("personare", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,9 +25,11 @@ SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what the crash, power, Ray and fuzz tests have counted."""
-    for line in LINES:
-        terminalreporter.write_line(line)
+    """End a run of the slow tests with what the crash, power, Ray and fuzz tests have counted."""
+    if terminalreporter.config.option.markexpr == "slow":
+        terminalreporter.section("what was counted")
+        for line in summary(terminalreporter.stats):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(autouse=True)

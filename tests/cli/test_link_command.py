@@ -165,3 +165,16 @@ def test_ranks_prints_both_percentiles_and_the_guesser(folder: Path) -> None:
     rows = json.loads(run("ranks", folder / "noisy.npz", folder / "enroll.parquet", "--original", "--json"))["findings"]
     assert [row["metric"] for row in rows] == ["rank_single_p50", "rank_single_p1"]
     assert rows[0]["value"] > 5
+
+
+def test_ranks_of_people_who_are_not_enrolled_is_one_line(folder: Path, tmp_path: Path) -> None:
+    heard = read_embeddings(folder / "test.npz")
+    others = Embeddings(heard.ids, tuple(f"token-{name}" for name in heard.speakers), heard.vectors)
+    write_embeddings(others, tmp_path / "others.npz")
+    with pytest.raises(PersonareError, match="no test speaker is enrolled; test and enrolment must share speakers"):
+        run("ranks", tmp_path / "others.npz", folder / "enroll.parquet")
+
+
+def test_single_out_in_two_processes_prints_the_same(folder: Path) -> None:
+    words = ("single-out", folder / "enroll.parquet", folder / "test.npz", "--lengths", "1,2", "--json")
+    assert run(*words, "--jobs", "2") == run(*words)

@@ -137,7 +137,7 @@ GOOD = entry("u1", VECTORS[0])
 BAD = [
     (lambda folder: folder / "none.npz", "no such file"),
     (raw("v.csv", b"a,b"), "unknown kind of vector file '.csv'"),
-    (raw("v.npz", b"not a zip"), "cannot be read as npz"),
+    (raw("v.npz", b"not a zip"), "cannot be read as npz (it holds no plain numbers)"),
     (raw("v.npz", b""), "cannot be read as npz"),
     (npz(speaker=SPEAKERS), "needs the array 'vectors'"),
     (npz(vectors=VECTORS, speakr=SPEAKERS), "needs the array 'speakers'; did you mean 'speakr'?"),

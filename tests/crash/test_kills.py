@@ -125,3 +125,4 @@ def test_several_processes_on_one_target_agree(tmp_path: Path, processes: int) -
         start("anonymize", source, tmp_path / "one", "--key", tmp_path / "out-private" / "key", *MCADAMS)
     )
     assert code == 0 and content(tmp_path / "one") == content(target), errors
+    counted(f"several: {processes} processes at once on one target; byte-identical to one, nothing left over")

@@ -115,6 +115,11 @@ def put_original(out: Path, change: Callable[[Audio], Audio]) -> None:
 
 LEFT: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "tags": (tagged, "high", "tags in audio files"),
+    "a recording that is not listed": (
+        lambda out: shutil.copy(out.parent / "in" / "speaker0" / "recording000.wav", out / "audio" / "0.wav"),
+        "high",
+        "audio that the manifest does not list",
+    ),
     "a foreign file": (lambda out: (out / "README").write_text("hello"), "medium", "foreign files"),
     "an absolute path": (lambda out: (out / "a.json").write_text('{"audio": "/data/x.wav"}'), "high", "absolute paths"),
     "a name in a path": (

@@ -21,6 +21,7 @@ from personare.pipeline.resolve import key_of
 from personare.pipeline.run import Ran, run_study
 from personare.pipeline.study import read_study
 from pipeline.tiny import write_study
+from promise_counts import counted
 
 
 @pytest.fixture(scope="module")
@@ -192,3 +193,4 @@ def test_a_ray_cluster_gives_the_same_files(place: Path, ran: Ran) -> None:
     write_study(place)
     again = go(place / "study.yaml", "ray", engine=engine_named("ray", 2))
     assert content(again.outcome.folder) == content(go(place / "study.yaml", "run", resume=True).outcome.folder)
+    counted("ray: study run on a local cluster; byte-identical to one process")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from conftest import Command
 from personare.core.errors import ConfigError, CorpusError
 from personare.core.files import temporary_name
+from personare.engine import Serial
 from personare.pipeline.jobs.verify import verify
 from pipeline.test_anonymize import run
 from pipeline.test_resume import spoil
@@ -115,3 +118,17 @@ def test_the_command(out: Path, personare: Command) -> None:
     first(out).write_bytes(b"")
     done = personare("verify", out, "--jobs", 2)
     assert done.code == 1 and done.stderr.startswith("problem: audio/")
+
+
+def test_what_is_sent_with_every_file_holds_no_list_of_them(out: Path) -> None:
+    class Watched:
+        """An engine that looks at what it is given."""
+
+        def map(self, work: Any, items: Any, *, ordered: bool = True) -> Any:
+            sizes.append(len(pickle.dumps(work)))
+            yield from Serial().map(work, items, ordered=ordered)
+
+    sizes: list[int] = []
+    (out / "SHA256SUMS").open("a").writelines(f"{'0' * 64}  audio/{n}.flac\n" for n in range(1000))
+    assert len(verify(out, public=True, engine=Watched()).problems) >= 1000
+    assert sizes[0] < 1000

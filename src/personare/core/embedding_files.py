@@ -77,12 +77,18 @@ def check_kind(path: Path) -> None:
         raise TableError(f"{path}: unknown kind of vector file '{path.suffix}'; use .npz or .parquet")
 
 
+def _reason(error: Exception) -> str:
+    """Say why numpy cannot read a file; what it takes for a pickle is damaged, or code that nobody should run."""
+    line = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return "it holds no plain numbers" if "pickle" in line.lower() else line
+
+
 def _from_npz(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[key] for name, key in _keys(path, archive.files, "array").items()}
     except UNREADABLE as error:
-        raise TableError(f"{path}: cannot be read as npz ({str(error).splitlines()[0]})") from None
+        raise TableError(f"{path}: cannot be read as npz ({_reason(error)})") from None
 
 
 def _from_npy(path: Path) -> dict[str, Any]:
@@ -90,7 +96,7 @@ def _from_npy(path: Path) -> dict[str, Any]:
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
     except UNREADABLE as error:
-        raise TableError(f"{path}: cannot be read as npy ({str(error).splitlines()[0]})") from None
+        raise TableError(f"{path}: cannot be read as npy ({_reason(error)})") from None
     beside = next((p for p in (path.with_suffix(".parquet"), path.with_suffix(".tsv")) if p.is_file()), None)
     if beside is None:
         names = [f"{row:09d}" for row in range(len(vectors) if vectors.ndim else 0)]

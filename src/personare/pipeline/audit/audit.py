@@ -88,7 +88,7 @@ def audit(
         raise CorpusError(f"{target}: no such folder")
     corpus = read_corpus(target).corpus
     files = sorted(path for path in target.rglob("*") if path.is_file())
-    found = [*_files(target, files), *_tables(target), *_texts(corpus)]
+    found = [*_files(target, files, corpus), *_tables(target), *_texts(corpus)]
     found += _same_files(target, [path for path in files if path.suffix not in (".parquet", ".json", "")])
     notes: list[str] = []
     relinking: list[Finding] = []
@@ -131,15 +131,28 @@ def _spread(items: Sequence[Utterance], most: int) -> list[Utterance]:
     return [items[int(n * step)] for n in range(min(most, len(items)))]
 
 
-def _files(target: Path, files: Sequence[Path]) -> list[AuditFinding]:
-    here = {path: path.relative_to(target).as_posix() for path in files}
-    known = {CARD, MANIFEST, SUMS}
-    temporary = [name for path, name in here.items() if TEMPORARY.match(path.name)]
-    audio = [path for path, name in here.items() if name.startswith("audio/") and not TEMPORARY.match(path.name)]
-    foreign = [name for path, name in here.items() if name not in known and path not in audio and name not in temporary]
-    tags = [(here[path], ", ".join(tags)) for path in audio if (tags := residual_tags(path))]
-    dates = {int(path.stat().st_mtime) for path in audio}
+def _files(target: Path, files: Sequence[Path], corpus: Corpus) -> list[AuditFinding]:
+    """Sort the files: audio that is listed, audio that nobody lists, temporary files, and what else lies there."""
+    root, listed = target.resolve(), set(corpus.frame["audio"])
+    audio: list[tuple[Path, str]] = []
+    temporary, unlisted, foreign = [], [], []
+    for path in files:
+        name = path.relative_to(target).as_posix()
+        if TEMPORARY.match(path.name):
+            temporary.append(name)
+        elif str(root / name) in listed:
+            audio.append((path, name))
+        elif name.startswith("audio/"):
+            audio.append((path, name))
+            unlisted.append(name)
+        elif name not in (CARD, MANIFEST, SUMS):
+            foreign.append(name)
+    tags = [(name, ", ".join(tags)) for path, name in audio if (tags := residual_tags(path))]
+    dates = {int(path.stat().st_mtime) for path, _ in audio}
     return [
+        *_grouped(
+            "high", "audio that the manifest does not list", unlisted, "it may be an original: listen, and delete it"
+        ),
         *_grouped("high", "tags in audio files", tags, "write them again without tags: personare anonymize"),
         *_grouped("medium", "foreign files", foreign, "look into them, or delete them"),
         *_grouped("medium", "temporary files", temporary, "run the same command again, or delete them"),

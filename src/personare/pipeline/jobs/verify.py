@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import polars as pl
@@ -30,7 +30,10 @@ KNOWN = (MANIFEST, SUMS, CARD)
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked, in numbers, and every problem as (place, what is wrong)."""
+    """What was checked, in numbers, and every problem as (place, what is wrong).
+
+    ``files`` are those that have their digest and were decoded to their end.
+    """
 
     files: int
     utterances: int
@@ -41,17 +44,26 @@ class Verified:
 
 
 @dataclass(frozen=True)
+class ListedFile:
+    """A file within the target, and the digest that was noted, if any was."""
+
+    place: str
+    digest: str | None
+
+
+@dataclass(frozen=True)
 class VerifyWork:
-    """The work on one file, for any engine: decode it to its end, compare its digest."""
+    """The work on one file, for any engine: decode it to its end, compare its digest.
+
+    It is sent with every file, so that it holds nothing that grows with their number.
+    """
 
     target: Path
-    sums: dict[str, str] = field(repr=False)
 
-    def __call__(self, place: str) -> float:
+    def __call__(self, file: ListedFile) -> float:
         """Give its seconds of sound."""
-        path = self.target / place
-        promised = self.sums.get(place)
-        if promised is not None and file_sha256(path) != promised:
+        path = self.target / file.place
+        if file.digest is not None and file_sha256(path) != file.digest:
             raise AudioError("its digest is not the one that was noted")
         try:
             return decode_whole(path).duration_s
@@ -65,7 +77,7 @@ def verify(
     public: bool = False,
     key_file: Path | None = None,
     engine: Engine | None = None,
-    watch: Callable[[Result[str, float]], None] = lambda _: None,
+    watch: Callable[[Result[ListedFile, float]], None] = lambda _: None,
 ) -> Verified:
     """Check a folder; ``public`` does without the private folder beside it."""
     if not target.is_dir():
@@ -79,17 +91,18 @@ def verify(
         noted, failures, more = _owner(target, listed, key_file)
         problems += more
         sums = {**sums, **noted}
-    seconds = 0.0
-    audio = [place for place in found if _is_audio(place)]
-    for result in (engine or Serial()).map(VerifyWork(target, sums), audio):
+    seconds, decoded = 0.0, 0
+    audio = (ListedFile(place, sums.get(place)) for place in found if _is_audio(place))
+    for result in (engine or Serial()).map(VerifyWork(target), audio):
         watch(result)
         seconds += result.value or 0.0
+        decoded += result.ok
         if not result.ok:
-            problems.append((result.item, result.error or "cannot be read"))
+            problems.append((result.item.place, result.error or "cannot be read"))
     for name in (MANIFEST, CARD):
         if name in sums and name in found and file_sha256(target / name) != sums[name]:
             problems.append((name, "its digest is not the one that was noted"))
-    return Verified(len(audio), len(listed), failures, seconds, tuple(problems), public)
+    return Verified(decoded, len(listed), failures, seconds, tuple(problems), public)
 
 
 def count_files(target: Path) -> int:

@@ -66,6 +66,10 @@ class Ranks(MeasureDefaults):
         if not attack.by_cosine:
             raise MetricError("the rank test compares by cosine; this attacker's scorer is another one")
         both = set(attack.trial.speakers) & set(attack.enroll.speakers)
+        if not both:
+            raise MetricError(
+                "no test speaker is enrolled; test and enrolment must share speakers under the same names"
+            )
         trial, enroll = attack.trial.of_speakers(both), attack.enroll.of_speakers(both)
         ranked = rank_test(
             trial.vectors,
