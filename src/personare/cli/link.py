@@ -114,7 +114,7 @@ def single_out(
 
         personare single-out enroll.scp anon.scp --control --plot curves/
 
-        personare single-out enrolment.npy anonymous.npy --lengths 1 --engine ray --jobs 16
+        personare single-out enrolment.npy anonymous.npy --engine ray --jobs 16
     """
     from personare.core.text import whole_numbers
     from personare.engine import engine_named
