@@ -49,9 +49,9 @@ PRESETS = {
     preset.name: preset
     for preset in (
         Preset("fast", "mcadams", "quick, also live; does not hold against who knows the method", 0.6, 8.0),
-        Preset("balanced", "xvector", "another voice says the same words; the usual choice", 20.2, 8.5),
+        Preset("balanced", "xvector", "another voice says the same words; the usual choice", 22.9, 8.5),
         Preset(
-            "strong", "cascade", "a synthetic voice says the words; emotion, accent and laughter are lost", 31.2, 7.6
+            "strong", "cascade", "a synthetic voice says the words; emotion, accent and laughter are lost", 41.2, 8.7
         ),
     )
 }
