@@ -33,7 +33,7 @@ $(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	@$(PIP) install --group docs
 	@touch $@
 
-demo: $(VENV)/.base   ## voices -> anonymize -> evaluate on 18 speakers, ends with a table and a report
+demo: $(VENV)/.base   ## voices -> anonymize -> evaluate on 16 speakers, ends with a table and a report
 	@$(BIN)/personare models fetch ecapa kokoro moonshine dnsmos swift-f0 ge2e cmudict moonshine-base piper
 	@$(BIN)/personare demo personare-demo --jobs $(JOBS)
 

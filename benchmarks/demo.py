@@ -120,7 +120,7 @@ def compare_kokoro(utterances: int) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--speakers", type=int, default=18)
+    parser.add_argument("--speakers", type=int, default=16)
     parser.add_argument("--utterances", type=int, default=6)
     parser.add_argument("--cores", type=int, default=2)
     words = parser.parse_args()

@@ -11,7 +11,7 @@ from personare.cli import given, show
 
 def demo(
     folder: Path = typer.Argument(Path("personare-demo"), metavar="DIR", help="Where everything goes."),
-    speakers: int = typer.Option(18, min=2, help="How many synthetic speakers."),
+    speakers: int = typer.Option(16, min=2, help="How many synthetic speakers."),
     utterances: int = typer.Option(6, min=2, help="How many utterances each."),
     jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes work at once."),
     as_json: bool = show.JSON,
