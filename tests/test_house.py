@@ -45,3 +45,13 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
         if b"\0" not in content[:8000]:
             assert not machine.search(content), f"{path.relative_to(ROOT)} names a path of a machine"
             assert not registry.search(content), f"{path.relative_to(ROOT)} names a registry"
+
+
+def test_no_class_name_stands_twice() -> None:
+    places: dict[str, list[str]] = {}
+    for path in PYTHON:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    twice = {name: files for name, files in places.items() if len(files) > 1}
+    assert not twice, "one word per idea and one idea per word"

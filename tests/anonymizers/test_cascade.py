@@ -16,7 +16,7 @@ from personare.anonymizers.neural.cascade import transcript
 from personare.anonymizers.neural.cascade.anonymizer import GOOD_VOICE, Cascade
 from personare.anonymizers.neural.cascade.phrases import LONG_S, RATE_HZ, digital_silences, find_phrases
 from personare.anonymizers.neural.cascade.redaction import KINDS, left_out
-from personare.anonymizers.neural.cascade.speaking import Slot, Speaker, laid_out, spoken_freely, spoken_in_slots
+from personare.anonymizers.neural.cascade.speaking import PhraseSpeaker, Slot, laid_out, spoken_freely, spoken_in_slots
 from personare.anonymizers.neural.cascade.transcript import Segment, segments_of, transcribe
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, ConfigError, MissingExtraError, UnknownNameError, WeightsError
@@ -64,7 +64,7 @@ class Beeps:
         return Audio(np.sin(np.arange(count) * 0.5).astype(np.float32), 8_000)
 
 
-BEEPING = Speaker(Beeps(), 0, Key.from_seed(1), 8_000)
+BEEPING = PhraseSpeaker(Beeps(), 0, Key.from_seed(1), 8_000)
 
 
 def words(count: int) -> list[Segment]:

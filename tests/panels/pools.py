@@ -13,7 +13,7 @@ from conftest import hum
 from personare.core.audio import Audio, write
 from personare.core.seeding import Key
 from personare.panels import Test
-from personare.panels.design import Session
+from personare.panels.design import PanelSession
 from personare.panels.folder import (
     STIMULI,
     ObjectiveValue,
@@ -65,7 +65,7 @@ def pool(*, speakers: int = 24, utterances: int = 8, folder: Path | None = None)
 
 def dealt(
     test: Test, *, sessions: int = 6, seed: int = 1, trials: int | None = None, speakers: int = 24
-) -> list[Session]:
+) -> list[PanelSession]:
     """The sessions of one test."""
     more = {} if trials is None else {"trials": trials}
     return SESSIONS[test](pool(speakers=speakers), sessions=sessions, key=Key.from_seed(seed), **more)

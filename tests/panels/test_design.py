@@ -12,7 +12,7 @@ from personare.core.seeding import Key
 from personare.panels import TESTS, Test
 from personare.panels.abx import abx_sessions, hard_speakers
 from personare.panels.clustering import CUT_S
-from personare.panels.design import Session, balance_problems, counts, repeats
+from personare.panels.design import PanelSession, balance_problems, counts, repeats
 from personare.panels.recordings import ORIGINAL, SpeechPool
 from personare.pipeline.jobs.panel import SESSIONS
 
@@ -32,13 +32,13 @@ def test_every_design_is_balanced(test: Test, sessions: int) -> None:
 
 def test_an_uneven_design_is_noticed() -> None:
     made = dealt("unified", sessions=4)
-    only = [Session(tuple(t for t in s.trials if t.system != "b1")) for s in made]
+    only = [PanelSession(tuple(t for t in s.trials if t.system != "b1")) for s in made]
     assert any("original and" in line for line in balance_problems(only))
-    targets = [Session(tuple(t for t in s.trials if t.target)) for s in made]
+    targets = [PanelSession(tuple(t for t in s.trials if t.target)) for s in made]
     assert any("target and 0 nontarget" in line for line in balance_problems(targets))
-    few = [*made[:2], *(Session(tuple(t for t in s.trials if t.system != "b2")) for s in made[2:])]
+    few = [*made[:2], *(PanelSession(tuple(t for t in s.trials if t.system != "b2")) for s in made[2:])]
     assert any("systems have" in line for line in balance_problems(few))
-    twice = [Session((*s.trials, *s.trials)) for s in made]
+    twice = [PanelSession((*s.trials, *s.trials)) for s in made]
     assert list(repeats(twice))
 
 

@@ -14,7 +14,7 @@ from personare.core.audio import Audio, probe, read_channels, read_mono, write
 from personare.core.errors import AudioError
 from personare.core.loudness import integrated_lufs
 from personare.core.seeding import Key
-from personare.panels.design import Stimulus
+from personare.panels.design import PanelStimulus
 from personare.panels.folder import STIMULI
 from personare.panels.recordings import Recording
 from personare.panels.stimuli import spectrum_noise, write_headphone_check, write_stimuli
@@ -34,7 +34,7 @@ def test_all_are_equally_loud_of_one_rate_and_opaque(tmp_path: Path) -> None:
         recording(tmp_path, "quiet", gain=0.02),
         recording(tmp_path, "narrow", gain=0.5, rate_hz=8_000),
     ]
-    stimuli = [Stimulus(r, "trial") for r in rows]
+    stimuli = [PanelStimulus(r, "trial") for r in rows]
     seconds = write_stimuli(stimuli, tmp_path / "out", key=KEY)
     files = sorted((tmp_path / "out").iterdir())
     assert len(files) == 3 and all(re.fullmatch(r"[0-9a-f]{24}\.flac", f.name) for f in files)
@@ -48,14 +48,16 @@ def test_all_are_equally_loud_of_one_rate_and_opaque(tmp_path: Path) -> None:
 
 def test_a_cut_keeps_the_beginning_and_a_short_recording_is_whole(tmp_path: Path) -> None:
     long, short = (recording(tmp_path, n, gain=0.5, duration_s=d) for n, d in (("long", 4.0), ("brief", 1.0)))
-    lengths = write_stimuli([Stimulus(r, "recording", 3.0) for r in (long, short)], tmp_path / "out", key=KEY)
+    lengths = write_stimuli([PanelStimulus(r, "recording", 3.0) for r in (long, short)], tmp_path / "out", key=KEY)
     assert sorted(lengths.values()) == pytest.approx([1.0, 3.0], abs=0.01)
 
 
 def test_silence_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "s.wav", Audio(np.zeros(16_000, np.float32), 16_000))
     with pytest.raises(AudioError, match="silent"):
-        write_stimuli([Stimulus(Recording("anna", "s", path=tmp_path / "s.wav"), "trial")], tmp_path / "out", key=KEY)
+        write_stimuli(
+            [PanelStimulus(Recording("anna", "s", path=tmp_path / "s.wav"), "trial")], tmp_path / "out", key=KEY
+        )
 
 
 def test_noise_keeps_the_spectrum_and_loses_the_rhythm() -> None:

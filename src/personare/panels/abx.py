@@ -13,14 +13,14 @@ import numpy as np
 
 from personare.core.errors import CorpusError
 from personare.core.seeding import Key, rng_for
-from personare.panels.design import Dealer, Session, Stimulus, Trial, choose, shuffled
+from personare.panels.design import Dealer, PanelSession, PanelStimulus, Trial, choose, shuffled
 from personare.panels.recordings import ORIGINAL, Recording, SpeechPool, need
 
 TRIPLETS, CHECKS = 20, 2
 NEXT_ALIKE = 3
 
 
-def abx_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int = TRIPLETS) -> list[Session]:
+def abx_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int = TRIPLETS) -> list[PanelSession]:
     """Deal the triplets of every session; over two sessions every speaker is heard with original and anonymized X."""
     rng = rng_for(key, "abx")
     ranked = {utterance for system, utterance in pool.ranked if system != ORIGINAL}
@@ -79,5 +79,5 @@ def _ordered(x: Recording, right: Recording, wrong: Recording, system: str, rng:
     """Draw whether the right recording is heard as A or as B."""
     first = bool(rng.integers(2))
     a, b = (right, wrong) if first else (wrong, right)
-    stimuli = (Stimulus(x, "X"), Stimulus(a, "A"), Stimulus(b, "B"))
+    stimuli = (PanelStimulus(x, "X"), PanelStimulus(a, "A"), PanelStimulus(b, "B"))
     return Trial("abx", system, stimuli, answer="A" if first else "B")

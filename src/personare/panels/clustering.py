@@ -13,7 +13,7 @@ import itertools
 import numpy as np
 
 from personare.core.seeding import Key, rng_for
-from personare.panels.design import Dealer, Session, Stimulus, Trial, choose
+from personare.panels.design import Dealer, PanelSession, PanelStimulus, Trial, choose
 from personare.panels.recordings import ORIGINAL, Recording, SpeechPool, by_gender, need
 
 RECORDINGS, REFERENCES, MOST_CLUSTERS, CUT_S = 16, 3, 4, 3.0
@@ -21,7 +21,7 @@ FEWEST, MOST = 2, 6
 TRIALS = 3  # the control, and two with anonymized speech
 
 
-def clustering_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int = TRIALS) -> list[Session]:
+def clustering_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int = TRIALS) -> list[PanelSession]:
     """Deal the trials of every session; a session is of one gender and one system."""
     rng = rng_for(key, "clustering")
     half = -(-MOST // 2)
@@ -45,7 +45,7 @@ def clustering_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: in
         parts = [names[i * per_trial : (i + 1) * per_trial] for i in range(count)]
         rated = [_trial(pool, parts[0], ORIGINAL, rng), *(_trial(pool, part, system, rng) for part in parts[1:])]
         order = [rated[i] for i in rng.permutation(len(rated))]
-        made.append(Session((_warm_up(pool, set(names), rng), *order)))
+        made.append(PanelSession((_warm_up(pool, set(names), rng), *order)))
     return made
 
 
@@ -82,7 +82,7 @@ def _trial(pool: SpeechPool, people: list[str], system: str, rng: np.random.Gene
         more = [r for r in pool.of(system, name) if r not in anonymized] if spare and system != ORIGINAL else []
         chosen += [*anonymized, *_some(originals, wanted[name] - share - spare, rng), *_some(more, spare, rng)]
     order = rng.permutation(len(chosen))
-    return Trial("clustering", system, tuple(Stimulus(chosen[i], "recording", CUT_S) for i in order))
+    return Trial("clustering", system, tuple(PanelStimulus(chosen[i], "recording", CUT_S) for i in order))
 
 
 def _available(pool: SpeechPool, name: str, system: str) -> int:
@@ -102,5 +102,5 @@ def _warm_up(pool: SpeechPool, used: set[str], rng: np.random.Generator) -> Tria
     if len(firsts) < 2:
         rest = [n for names in others.values() for n in names if n != firsts[0].speaker] or pool.speakers()
         firsts.append(choose(pool.of(ORIGINAL, choose(rest, rng)), rng))
-    stimuli = [Stimulus(one, "recording", CUT_S, copy=copy) for one in firsts for copy in (1, 2)]
+    stimuli = [PanelStimulus(one, "recording", CUT_S, copy=copy) for one in firsts for copy in (1, 2)]
     return Trial("clustering", ORIGINAL, tuple(stimuli[i] for i in rng.permutation(4)), check="copies")

@@ -23,7 +23,7 @@ Drawn = TypeVar("Drawn")
 
 
 @dataclass(frozen=True)
-class Stimulus:
+class PanelStimulus:
     """One recording as it is heard: its first ``cut_s`` seconds, or all; ``made`` says what else was done to it."""
 
     recording: Recording
@@ -51,14 +51,14 @@ class Trial:
 
     test: Test
     system: str
-    stimuli: tuple[Stimulus, ...]
+    stimuli: tuple[PanelStimulus, ...]
     target: bool | None = None
     answer: str = ""
     check: Check = ""
 
 
 @dataclass(frozen=True)
-class Session:
+class PanelSession:
     """What one evaluator hears, in this order."""
 
     trials: tuple[Trial, ...]
@@ -98,20 +98,20 @@ def fresh(values: Sequence[Recording], heard: set[Recording], rng: np.random.Gen
 
 def shuffled(
     trials: Sequence[Trial], checks: Sequence[Trial], rng: np.random.Generator, *, first: Sequence[Trial] = ()
-) -> Session:
+) -> PanelSession:
     """Put trials into an order of chance, checks among them but not at the beginning; ``first`` stay in front."""
     order = [trials[i] for i in rng.permutation(len(trials))]
     for check in checks:
         order.insert(int(rng.integers(len(order) // 4 + 1, len(order) + 1)), check)
-    return Session((*first, *order))
+    return PanelSession((*first, *order))
 
 
-def counts(sessions: Sequence[Session]) -> Counter[tuple[str, bool | None]]:
+def counts(sessions: Sequence[PanelSession]) -> Counter[tuple[str, bool | None]]:
     """Count the trials of every system, targets and nontargets apart."""
     return Counter((t.system, t.target) for session in sessions for t in session.rated)
 
 
-def balance_problems(sessions: Sequence[Session]) -> Iterator[str]:
+def balance_problems(sessions: Sequence[PanelSession]) -> Iterator[str]:
     """Name everything that is not dealt evenly: within a session and over all of them."""
     for number, part in ((0, sessions), *((i + 1, [s]) for i, s in enumerate(sessions))):
         where = f"session {number}" if number else "all sessions"
@@ -131,13 +131,13 @@ def balance_problems(sessions: Sequence[Session]) -> Iterator[str]:
             yield f"{where}: {targets[0]} target and {targets[1]} nontarget trials"
 
 
-def _step(test: Test | None, sessions: Sequence[Session]) -> int:
+def _step(test: Test | None, sessions: Sequence[PanelSession]) -> int:
     """Give by how much systems may differ: a session of clustering is of one system."""
     each = (sum(t.system != "original" for t in s.rated) for s in sessions)
     return max(each, default=1) if test == "clustering" else 1
 
 
-def repeats(sessions: Sequence[Session]) -> Iterator[str]:
+def repeats(sessions: Sequence[PanelSession]) -> Iterator[str]:
     """Say where an evaluator hears the same recording under test twice: the run has too few for the test."""
     for number, session in enumerate(sessions, start=1):
         under_test = [s for t in session.rated for s in t.stimuli if s.part in ("trial", "X", "recording")]

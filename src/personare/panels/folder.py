@@ -23,7 +23,7 @@ from personare.core.files import write_text
 from personare.core.seeding import Key
 from personare.core.tables import read_frame, write_frame
 from personare.panels import TESTS, Test
-from personare.panels.design import Session
+from personare.panels.design import PanelSession
 
 SETTINGS, DESIGN, STIMULI, ANSWERS = "panel.json", "design.parquet", "stimuli", "answers.sqlite"
 FORMAT = "personare panel 1"
@@ -129,7 +129,7 @@ def _planned(rows: Sequence[Mapping[str, Any]]) -> PlannedTrial:
     return PlannedTrial(*facts, stimuli, genders.pop() if len(genders) == 1 else "")
 
 
-def design_frame(sessions: Sequence[Session], seconds: Mapping[str, float], *, key: Key) -> pl.DataFrame:
+def design_frame(sessions: Sequence[PanelSession], seconds: Mapping[str, float], *, key: Key) -> pl.DataFrame:
     """Lay a design out as a table, one row per sound of every trial."""
     rows = [
         {

@@ -8,7 +8,7 @@ are compared on the same words and voices. A recording of which only the spectru
 from __future__ import annotations
 
 from personare.core.seeding import Key, rng_for
-from personare.panels.design import Dealer, Session, Stimulus, Trial, choose, shuffled
+from personare.panels.design import Dealer, PanelSession, PanelStimulus, Trial, choose, shuffled
 from personare.panels.recordings import ORIGINAL, Recording, SpeechPool, by_gender, need
 
 SAMPLES = 10
@@ -16,7 +16,7 @@ SCALES = ("intelligibility", "naturalness")
 LOW, HIGH = 1, 5
 
 
-def mos_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int | None = None) -> list[Session]:
+def mos_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int | None = None) -> list[PanelSession]:
     """Deal the trials of every session: all versions of some samples, other samples in other sessions."""
     rng = rng_for(key, "mos")
     versions = [ORIGINAL, *pool.systems]
@@ -36,9 +36,9 @@ def mos_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int | Non
             complete = _complete(pool, who)
             utterance = choose([u for u in complete if u not in said] or complete, rng)
             said.add(utterance)
-            rated += [Trial("mos", s, (Stimulus(_version(pool, s, who, utterance), "trial"),)) for s in versions]
+            rated += [Trial("mos", s, (PanelStimulus(_version(pool, s, who, utterance), "trial"),)) for s in versions]
         anchor = rated[0].stimuli[0].recording
-        noise = Trial("mos", ORIGINAL, (Stimulus(anchor, "trial", made="noise"),), check="noise")
+        noise = Trial("mos", ORIGINAL, (PanelStimulus(anchor, "trial", made="noise"),), check="noise")
         made.append(shuffled(rated, [noise], rng))
     return made
 

@@ -16,7 +16,7 @@ from personare.core.audio import Audio, probe, read_mono, resample, write
 from personare.core.errors import AudioError
 from personare.core.loudness import integrated_lufs
 from personare.core.seeding import Key, rng_for
-from personare.panels.design import Stimulus
+from personare.panels.design import PanelStimulus
 
 LOUDNESS_DB, PEAK_DB, FADE_S = -23.0, -1.0, 0.01
 TONE_S, TONE_HZ, TONE_DB, QUIETER_DB, ROUNDS, TONES = 0.8, 200.0, -20.0, 6.0, 3, 3
@@ -24,7 +24,7 @@ HEADPHONES = "headphones"
 
 
 def write_stimuli(
-    stimuli: Iterable[Stimulus], folder: Path, *, key: Key, watch: Callable[[int], None] = lambda _: None
+    stimuli: Iterable[PanelStimulus], folder: Path, *, key: Key, watch: Callable[[int], None] = lambda _: None
 ) -> dict[str, float]:
     """Write every stimulus once; gives the seconds of each by its token."""
     by_token = {one.token(key): one for one in stimuli}
@@ -49,7 +49,7 @@ def write_stimuli(
     return seconds
 
 
-def _sound(stimulus: Stimulus, rate_hz: int, key: Key) -> Audio:
+def _sound(stimulus: PanelStimulus, rate_hz: int, key: Key) -> Audio:
     """Read a recording as it is heard: cut, faded at both ends, of this rate."""
     r = stimulus.recording
     end = r.end_s

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from personare.core.seeding import Key, rng_for
-from personare.panels.design import Dealer, Session, Stimulus, Trial, choose, fresh, shuffled
+from personare.panels.design import Dealer, PanelSession, PanelStimulus, Trial, choose, fresh, shuffled
 from personare.panels.recordings import ORIGINAL, Recording, SpeechPool, by_gender, need
 
 TRIALS = 36
@@ -19,7 +19,7 @@ SCALES = ("intelligibility", "naturalness", "similarity")
 LOW, HIGH = 1, 10
 
 
-def unified_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int = TRIALS) -> list[Session]:
+def unified_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: int = TRIALS) -> list[PanelSession]:
     """Deal the trials of every session."""
     rng = rng_for(key, "unified")
     able = pool.speakers(least_original=2, least_anonymized=1)
@@ -49,7 +49,7 @@ def _trial(
     """Put a recording of ``who`` beside another utterance of the enrolled speaker."""
     under_test = fresh(pool.of(system, who), heard, rng)
     enrolments = [r for r in pool.of(ORIGINAL, enrolled) if r.utterance != under_test.utterance]
-    stimuli = (Stimulus(under_test, "trial"), Stimulus(choose(enrolments, rng), "enrolment"))
+    stimuli = (PanelStimulus(under_test, "trial"), PanelStimulus(choose(enrolments, rng), "enrolment"))
     return Trial("unified", system, stimuli, target=who == enrolled)
 
 
@@ -57,10 +57,10 @@ def _checks(pool: SpeechPool, groups: dict[str, list[str]], rng: np.random.Gener
     """Make the trials that everybody who listens answers alike."""
     genders = list(groups)
     first = choose(pool.of(ORIGINAL, choose(groups[choose(genders, rng)], rng)), rng)
-    same = (Stimulus(first, "trial"), Stimulus(first, "enrolment"))
+    same = (PanelStimulus(first, "trial"), PanelStimulus(first, "enrolment"))
     checks = [Trial("unified", ORIGINAL, same, target=True, check="same recording")]
     if len(genders) > 1:
         one, other = (choose(pool.of(ORIGINAL, choose(groups[g], rng)), rng) for g in genders[:2])
-        differ = (Stimulus(one, "trial"), Stimulus(other, "enrolment"))
+        differ = (PanelStimulus(one, "trial"), PanelStimulus(other, "enrolment"))
         checks.append(Trial("unified", ORIGINAL, differ, target=False, check="other gender"))
     return checks

@@ -44,7 +44,7 @@ def with_products(encoded: bytes) -> bytes:
     if not multiplies_exactly():
         return encoded
     shipped = decode_model(encoded)
-    rewrite = _Rewrite({tensor.name: tensor for tensor in shipped.constants})
+    rewrite = _ProductRewrite({tensor.name: tensor for tensor in shipped.constants})
     for node in shipped.nodes:
         rewrite.add(node)
     used = {name for node in rewrite.nodes for name in node.inputs}
@@ -71,7 +71,7 @@ def multiplies_exactly() -> bool:
 
 
 @dataclass
-class _Rewrite:
+class _ProductRewrite:
     """Nodes so far, and the constants they use."""
 
     constants: dict[str, OnnxTensor]

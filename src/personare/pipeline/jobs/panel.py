@@ -17,7 +17,7 @@ from personare.core.tables import read_frame
 from personare.panels import Test
 from personare.panels.abx import abx_sessions
 from personare.panels.clustering import clustering_sessions
-from personare.panels.design import Session, balance_problems, repeats
+from personare.panels.design import PanelSession, balance_problems, repeats
 from personare.panels.folder import STIMULI, ObjectiveValue, PanelFolder, PanelSettings, design_frame, write_panel
 from personare.panels.mos import mos_sessions
 from personare.panels.recordings import ORIGINAL, Recording, SpeechPool
@@ -35,7 +35,7 @@ from personare.reports.run import Run, read_run
 
 ATTACKED = ("eer", "cllr", "min_cllr")  # of attackers, to set beside people
 RAN = "study.json"  # the study as it ran, also where it was changed on the command line
-SESSIONS: Mapping[Test, Callable[..., list[Session]]] = {
+SESSIONS: Mapping[Test, Callable[..., list[PanelSession]]] = {
     "unified": unified_sessions,
     "clustering": clustering_sessions,
     "abx": abx_sessions,
@@ -48,7 +48,7 @@ class MadePanel:
     """A panel that was made: its folder, its sessions, and what its maker should know."""
 
     panel: PanelFolder
-    sessions: Sequence[Session]
+    sessions: Sequence[PanelSession]
     stimuli: int
     notes: tuple[str, ...]
 

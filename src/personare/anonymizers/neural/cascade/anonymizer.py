@@ -21,8 +21,8 @@ from personare.anonymizers.neural.cascade.redaction import checked_kinds, requir
 from personare.anonymizers.neural.cascade.speaking import (
     GAP_S,
     LOUDNESS_LUFS,
+    PhraseSpeaker,
     Slot,
-    Speaker,
     laid_out,
     spoken_freely,
     spoken_in_slots,
@@ -122,7 +122,7 @@ class Cascade(Fingerprinted):
         voice, key = self._voice(sound, rng), Key.from_seed(int(rng.integers(2**63)))
         spoken = transcribe(sound, model=self.recognizer)
         refuse_other_languages(spoken, least=self.refuse_below)
-        speaker = Speaker(self.synthesizer, voice, key, audio.rate_hz)
+        speaker = PhraseSpeaker(self.synthesizer, voice, key, audio.rate_hz)
         muted_s = digital_silences(audio.samples, audio.rate_hz)
         slots = _slots([one for one in spoken if one.words], muted_s, audio.duration_s)
         whole = self._spoken(slots, speaker, len(audio.samples), rng)
@@ -135,7 +135,7 @@ class Cascade(Fingerprinted):
     def _spoken(
         self,
         placed: Sequence[tuple[SpokenPhrase, Slot]],
-        speaker: Speaker,
+        speaker: PhraseSpeaker,
         length: int,
         rng: np.random.Generator,
     ) -> Floats:

@@ -44,7 +44,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Speaker:
+class PhraseSpeaker:
     """An invented voice with its chance: speaks segments; the same place and rate give the same sound.
 
     Parameters
@@ -75,7 +75,7 @@ class Speaker:
 
 
 def spoken_in_slots(
-    speaker: Speaker, phrases: Sequence[Sequence[Segment]], slots: Sequence[Slot], *, rate: Literal["own", "fit"]
+    speaker: PhraseSpeaker, phrases: Sequence[Sequence[Segment]], slots: Sequence[Slot], *, rate: Literal["own", "fit"]
 ) -> Iterator[tuple[int, Floats]]:
     """Give where each phrase begins, in samples, and its sound: as near to its slot as its words allow."""
     free_s = 0.0
@@ -87,7 +87,7 @@ def spoken_in_slots(
 
 
 def _fitted(
-    speaker: Speaker,
+    speaker: PhraseSpeaker,
     segments: Sequence[Segment],
     place: int,
     *,
@@ -105,7 +105,7 @@ def _fitted(
 
 
 def spoken_freely(
-    speaker: Speaker,
+    speaker: PhraseSpeaker,
     phrases: Sequence[Sequence[Segment]],
     pauses_s: Sequence[float] | None,
     *,
