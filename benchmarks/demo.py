@@ -16,10 +16,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy wakes up
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+import importlib.util
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from personare.core.sessions import open_session
 from personare.core.weights import files_of
 from personare.corpora.voices import synthesizer
 from personare.corpora.voices.plan import plan
-from personare.engine import Result, engine_for
+from personare.engine import engine_for
 from personare.pipeline import builtin
 from personare.pipeline.jobs.target import private_folder
 from personare.pipeline.jobs.voices import Wanted, make_voices
@@ -44,33 +43,13 @@ from personare.pipeline.waves import Job
 GOAL_MINUTES = 5.0
 
 
-class Clock:
-    """Adds up processor seconds by name; a ``Watcher`` of a run in this process."""
-
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-        self._last = time.process_time()
-
-    def add(self, name: str) -> None:
-        """Give the time since the last call to ``name``."""
-        now = time.process_time()
-        self.seconds[name] += now - self._last
-        self._last = now
-
-    def began(self, wave: str, jobs: Sequence[Job], items: int) -> None:
-        """What was done before a wave is planning."""
-        del wave, jobs, items
-        self.add("plan")
-
-    def did(self, job: Job | None, result: Result[Any, Any]) -> None:
-        """One item is done."""
-        del result
-        self.add("voices" if job is None else stage_of(job))
-
-    def ended(self, job: Job, failures: object, seconds: float) -> None:
-        """Writing the result of a stage belongs to it."""
-        del failures, seconds
-        self.add(stage_of(job))
+def _whole() -> Any:
+    """Give the benchmark beside this one: how processor seconds are added up."""
+    spec = importlib.util.spec_from_file_location("whole_benchmark", Path(__file__).with_name("whole.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def stage_of(job: Job) -> str:
@@ -82,7 +61,7 @@ def stage_of(job: Job) -> str:
 
 def measured(folder: Path, speakers: int, utterances: int) -> dict[str, float]:
     """Do what the command does; give processor seconds by stage."""
-    clock = Clock()
+    clock = _whole().Clock(stage_of)
     source, target = folder / "voices", folder / "anonymized"
     made = make_voices(source, Wanted(speakers, utterances, seed=1, rate_hz=16_000), engine=engine_for(1))
     clock.add("make voices")

@@ -18,7 +18,7 @@ import os
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,8 @@ HOUR_S = 3600.0
 class Clock:
     """Adds up processor seconds by name; a ``Watcher`` of a run in this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, stage_of: Callable[[Job], str] = lambda job: job.stage.kind) -> None:
+        self._stage_of = stage_of
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self._last = time.process_time()
 
@@ -62,12 +63,12 @@ class Clock:
     def did(self, job: Job | None, result: Result[Any, Any]) -> None:
         """One item is done."""
         del result
-        self.add("voices" if job is None else job.stage.kind)
+        self.add("voices" if job is None else self._stage_of(job))
 
     def ended(self, job: Job, failures: object, seconds: float) -> None:
         """Writing the result of a stage belongs to it."""
         del failures, seconds
-        self.add(job.stage.kind)
+        self.add(self._stage_of(job))
 
 
 class TimedEmbedder:

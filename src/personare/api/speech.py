@@ -120,7 +120,7 @@ def anonymize(
     speaker: str = "speaker",
     **parameters: Any,
 ) -> Audio:
-    """Hide the voice of one recording.
+    """Hide the voice of one recording; with ``xvector`` and ``cascade`` the result has another length.
 
     Parameters
     ----------

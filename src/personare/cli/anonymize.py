@@ -64,7 +64,9 @@ def anonymize(
     The result has new names for files and speakers and carries no tags. An
     interrupted job goes on when the same command is run again. Failed files are
     rows, never silently dropped; the exit code is then 1. A video keeps its
-    picture and gets the new voice. A pipe (-) is wav in and wav out.
+    picture and gets the new voice. A pipe (-) is wav in and wav out. balanced
+    and strong give a recording another length, unless a picture or other
+    channels must stay in time with it.
 
     Without --strength or --method, the best method whose models are there is
     used; one line says how to get a better one.

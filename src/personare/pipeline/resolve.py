@@ -98,7 +98,7 @@ class ResolvedAnonymizer:
         return ""
 
 
-OTHER_TIMING = "it compares moment by moment, and this method changes the timing (keep it with: timing, see its card)"
+OTHER_TIMING = "it compares moment by moment, and this method changes the timing (its parameter 'timing' can keep it)"
 NOT_INVERTIBLE = "this method has no secret numbers that could be estimated and undone"
 UNKNOWN_METHOD = (
     "nobody says how the folder was made (it has no anonymization.json); say it with method: NAME (--method), or leave "
