@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from personare.engine import Serial
+from personare.pipeline.check import check_study
 from personare.pipeline.estimate import Planned, StudyPlan, plan_study
 from personare.pipeline.run import Ran, run_study
 from personare.pipeline.study import read_study
@@ -105,3 +106,30 @@ def test_recognizers_learn_from_original_and_from_hidden_speech(place: Path) -> 
     assert sorted(told) == [(a, b) for a in ("b2", "original") for b in ("hidden", "plain")]
     assert {f.conditions["listener_trained_on"] for f in found.findings} == {"original", "b2"}
     assert not found.failures and {f.metric.name for f in found.findings} == {"cer"}
+
+
+@needs_torch
+def test_recognizers_learn_from_a_corpus_that_nobody_is_attacked_in(place: Path) -> None:
+    """Hours of speech for a recognizer, which neither attackers nor other listeners ever see."""
+    path = taught(place)
+    study = yaml.safe_load(path.read_text(encoding="utf-8"))
+    own = study["corpora"]["hums"]
+    study["corpora"] = {
+        "hums": {k: v for k, v in own.items() if k != "parts"},
+        "lessons": {"path": own["path"], "split": "train"},
+    }
+    for listener in study["listeners"].values():
+        listener["learns_from"] = "lessons"
+    path.write_text(yaml.safe_dump(study), encoding="utf-8")
+    found = ran(path, "lessons").outcome
+    assert {f.conditions["corpus"] for f in found.findings} == {"hums"} and len(found.findings) == 4
+    stages = planned(path, "never", probe=False).stages
+    trained = {s.label for s in stages if s.kind == "train"}
+    assert trained == {"train lessons plain on original", "train lessons hidden on b2"}
+    hidden = [s.label for s in stages if s.kind == "anonymize"]
+    assert sorted(hidden) == ["anonymize hums trial by b2 (owner)", "anonymize lessons train by b2 (training)"]
+    for listener in study["listeners"].values():
+        listener["learns_from"] = "lesson"
+    path.write_text(yaml.safe_dump(study), encoding="utf-8")
+    problems = check_study(read_study(path), place / "stages", home=place).problems
+    assert any("learns_from names a corpus with split: train; did you mean 'lessons'" in line for line in problems)

@@ -12,8 +12,11 @@ from personare.cli import show
 def voices(
     target: Path = typer.Argument(..., metavar="DST", help="A new folder, or one this command was making."),
     speakers: int = typer.Option(20, min=1, help="How many speakers (182 at most; of piper 904)."),
-    utterances: int = typer.Option(8, min=1, help="How many sentences each of them reads (250 at most)."),
+    utterances: int = typer.Option(8, min=1, help="How many sentences each of them reads (226 at most)."),
     source: str = typer.Option("kokoro", help="Whose voices: kokoro (better sound) or piper (904 voices, quicker)."),
+    reading: str = typer.Option(
+        "sentences", help="What they read: our sentences, or words in no order (piper; for recognizers to learn from)."
+    ),
     seed: int = typer.Option(1, help="Who they are and what they read; the same seed gives the same corpus."),
     jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes speak at once (0.5 GB each)."),
     rate: int = typer.Option(16_000, metavar="HZ", help="Sample rate of the files."),
@@ -34,13 +37,17 @@ def voices(
         personare voices many/ --speakers 60 --utterances 20 --seed 7 --jobs 4
 
         personare voices hundreds/ --source piper --speakers 400 --utterances 8
+
+        personare voices hours/ --source piper --reading words --speakers 300 --utterances 40
     """
     from personare.core.config import coerce
     from personare.corpora.voices.speakers import Source
+    from personare.corpora.voices.text import Reading
     from personare.engine import engine_for
     from personare.pipeline.jobs.voices import Wanted, make_voices
 
-    wanted = Wanted(speakers, utterances, seed, rate, coerce(source, Source, where="--source"))
+    whose, what = coerce(source, Source, where="--source"), coerce(reading, Reading, where="--reading")
+    wanted = Wanted(speakers, utterances, seed, rate, whose, what)
     with show.progress("speaking", speakers * utterances) as tick:
         summary = make_voices(target, wanted, engine=engine_for(jobs), watch=lambda _: tick(1))
     show.failures(summary.failures)

@@ -35,6 +35,9 @@ def speech_problems(
 ) -> Iterator[str]:
     """Name everything that cannot be measured on this speech."""
     yield from (problem.line for problem in corpus.problems)
+    if not corpus.is_attacked:
+        yield from listener_corpus_problems(study, corpus)
+        return
     yield from _one_sided(study, corpus)
     for measure, metrics in _asked(study):
         yield from measure.corpus_problems(study, metrics, corpus)
@@ -51,6 +54,8 @@ def speech_problems(
 def speech_notes(study: Study, corpus: StudyCorpus) -> Iterator[str]:
     """Say who is left out of what, and what numbers will rest on."""
     yield from corpus.notes
+    if not corpus.is_attacked:
+        return
     for measure, metrics in _asked(study):
         yield from measure.corpus_notes(study, metrics, corpus)
     yield from listener_corpus_notes(study, corpus)

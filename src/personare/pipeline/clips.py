@@ -28,7 +28,7 @@ def write_clips(graph: Graph, store: Store, folder: Path) -> list[dict[str, Any]
     """Write the clips; gives their entries for artefacts.json. What cannot be read is a failure named elsewhere."""
     shutil.rmtree(folder / CLIPS, ignore_errors=True)
     entries: list[dict[str, Any]] = []
-    for speech in graph.corpora.values():
+    for speech in graph.attacked:
         jobs = {
             way.label: graph.anonymized(speech, TRIAL, way, "owner") for way in graph.anonymizers if way.kind == "sound"
         }

@@ -82,7 +82,7 @@ def read_study_corpus(
     """Read one corpus; where its anonymized speech is given, only people who are in it are attacked."""
     given = [one for one in anonymizers if one.given is not None]
     choice = study.corpora[label]
-    if not given:
+    if not given or not choice.is_attacked:
         return study_corpus(label, study, stages=stages)
     if choice.path is None:
         raise ConfigError("anonymized speech is given, so that its originals must be named with path; none is invented")

@@ -68,7 +68,12 @@ class Graph:
     @cached_property
     def measures(self) -> list[MeasureJob]:
         """Every measurement, in the order of the study."""
-        return [job for corpus in self.corpora.values() for one in self.anonymizers for job in self._of(corpus, one)]
+        return [job for corpus in self.attacked for one in self.anonymizers for job in self._of(corpus, one)]
+
+    @cached_property
+    def attacked(self) -> list[StudyCorpus]:
+        """The corpora that are measured; the others are only learnt from."""
+        return [corpus for corpus in self.corpora.values() if corpus.is_attacked]
 
     @cached_property
     def waves(self) -> dict[str, list[Any]]:
@@ -83,7 +88,7 @@ class Graph:
 
         for job in self.measures:
             add(job)
-        for corpus in self.corpora.values():  # clips need the anonymized trial speech even where nothing else does
+        for corpus in self.attacked:  # clips need the anonymized trial speech even where nothing else does
             for anonymizer in self.anonymizers if self.study.clips else ():
                 if anonymizer.kind == "sound":
                     add(self.anonymized(corpus, TRIAL, anonymizer, "owner"))
@@ -108,7 +113,7 @@ class Graph:
 
     def _given_jobs(self) -> Iterator[AnonymizedSpeech]:
         """Look for all given speech of the attacked, also what no attack needs: what is missing failed."""
-        for corpus in self.corpora.values():
+        for corpus in self.attacked:
             for anonymizer in self.anonymizers:
                 for role in (ENROLMENT, TRIAL) if anonymizer.given is not None else ():
                     if len(corpus.of(role)):
@@ -118,7 +123,7 @@ class Graph:
     def _paired(self) -> dict[tuple[str, str], GivenSpeech]:
         return {
             (corpus.label, one.label): pair_given(corpus.frame, one.given)
-            for corpus in self.corpora.values()
+            for corpus in self.attacked
             for one in self.anonymizers
             if one.given is not None
         }

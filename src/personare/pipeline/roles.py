@@ -6,7 +6,7 @@ enrolment, trial     the attacked people: what the attacker has of them, and wha
 Rules for the attacked: ``halves`` (each speaker's utterances dealt, the larger half enrolled), ``count`` (so many are
 enrolled), ``sets`` (A and B of vauquier2025legal, section 3.1: everybody in B is in A with other utterances; A is
 enrolled, B is the trial, and for Singling Out the other way round), ``lists`` (VoicePrivacy's enrolls and trials),
-``trial`` (nothing is enrolled).
+``trial`` (nothing is enrolled), ``train`` (nobody is attacked).
 Deviations: the paper does not say how a speaker's speech is shared between A and B; here by ``min_speech``.
 """
 
@@ -31,6 +31,10 @@ ROLES = (ENROLMENT, TRIAL, TRAIN, *CALIBRATION)
 def with_roles(frame: pl.DataFrame, choice: CorpusChoice, key: Key) -> tuple[pl.DataFrame, list[str]]:
     """Give the utterances that have a role, in the column ``role``, sorted; and notes on what was left out."""
     frame = frame.sort("utterance")
+    if not choice.is_attacked:
+        named = choice.parts.named("train") if choice.parts is not None else ()
+        learnt_from = frame.filter(pl.col("part").is_in(named)) if named and "part" in frame.columns else frame
+        return _limited(learnt_from, choice, key).with_columns(pl.lit(TRAIN).alias("role")), []
     groups = _by_part(frame, choice) if choice.parts is not None else _by_number(frame, choice, key)
     notes: list[str] = []
     roles: dict[str, str] = {}

@@ -70,6 +70,11 @@ class StudyCorpus:
         return self.of(role)["speaker"].value_counts()["count"].to_numpy().astype(np.int64)
 
     @property
+    def is_attacked(self) -> bool:
+        """Whether anybody of it is attacked; if not, it is only learnt from."""
+        return bool((self.frame["role"] != TRAIN).any())
+
+    @property
     def enrolled(self) -> set[str]:
         """Who is enrolled."""
         return set(self.of(ENROLMENT)["speaker"])
@@ -104,7 +109,7 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
     notes: list[str] = []
     if choice.path is None:
         counts = (choice.speakers or DEMO_SPEAKERS, choice.utterances or DEMO_UTTERANCES)
-        wanted = Wanted(*counts, choice.voices, DEMO_RATE_HZ, choice.source)
+        wanted = Wanted(*counts, choice.voices, DEMO_RATE_HZ, choice.source, choice.reading)
         folder = stages / f"voices-{hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]}"
         frame = _invented(wanted, folder)
     else:
@@ -112,7 +117,7 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         frame, trials = reading.corpus.frame, reading.trials
         problems = tuple(p for p in reading.problems if p.kind in FATAL and not study.skip_impossible)
         notes += [*reading.notes, *(p.line for p in reading.problems if p not in problems)]
-        choice, more = _parts_found(choice, frame)
+        choice, more = _parts_found(choice, frame) if choice.is_attacked else (choice, [])
         notes += more
         frame, more = _attacked_only(frame, choice, attacked)
         notes += more

@@ -44,13 +44,15 @@ class CorpusChoice:
     speakers, utterances : how many to invent; with a path, how many to use at most.
     voices : which people are invented: another number gives other people.
     source : whose voices invented people have: ``kokoro`` (182 at most, better sound) or ``piper`` (904, quicker).
+    reading : what invented people read: our ``sentences``, or ``words`` in no order (piper), for recognizers to learn.
     parts : which values of the ``part`` column are for what. Without it, parts that are called train, calibration,
         enrolment and trial are for what their names say.
     train, calibration : where no part is named: how many speakers (below 1: which share) are set aside.
     train_path : another corpus to learn from; speakers who are attacked are left out of it.
     split : how the attacked speakers' utterances become enrolment and trial: dealt in ``halves``; the first
         ``enrolment`` by ``count``; ``sets`` A and B of the legal paper; the ``lists`` of a VoicePrivacy directory;
-        ``trial`` enrols nothing, for what needs no enrolment (inference, listeners).
+        ``trial`` enrols nothing, for what needs no enrolment (inference, listeners); ``train`` attacks nobody: all of
+        it is speech that listeners of the study learn from (``learns_from``).
     enrolment : for ``count``: how many utterances of each speaker are enrolled.
     min_speech : for ``sets``: how much speech a speaker needs to be in A, and in B besides; ``unit`` of both.
     one_sided : what happens to a speaker who is only enrolled or only tested: ``refuse`` makes it a problem, ``keep``
@@ -63,11 +65,12 @@ class CorpusChoice:
     utterances: int | None = None
     voices: int = 1
     source: Literal["kokoro", "piper"] = "kokoro"
+    reading: Literal["sentences", "words"] = "sentences"
     parts: Parts | None = None
     train: float = 0.0
     calibration: float = 0.0
     train_path: Path | None = None
-    split: Literal["halves", "count", "sets", "lists", "trial"] = "halves"
+    split: Literal["halves", "count", "sets", "lists", "trial", "train"] = "halves"
     enrolment: int | None = None
     min_speech: tuple[float, float] = (2, 2)
     unit: Literal["utterances", "seconds"] = "utterances"
@@ -85,6 +88,13 @@ class CorpusChoice:
             raise ConfigError("split: count and enrolment: NUMBER need each other")
         if self.train and self.train_path is not None:
             raise ConfigError("train sets speakers of this corpus aside, train_path names another; give one of them")
+        if self.split == "train" and (self.train or self.calibration or self.train_path):
+            raise ConfigError("split: train learns from all of a corpus, or of parts; leave train and calibration out")
+
+    @property
+    def is_attacked(self) -> bool:
+        """Whether anybody of it is attacked; if not, it is only learnt from."""
+        return self.split != "train"
 
     @property
     def on_one_side(self) -> Literal["refuse", "keep", "drop"]:
@@ -103,12 +113,15 @@ class ListenerChoice:
     parameters : its settings, by name; relative paths begin at the study file.
     trained_on : for a recognizer that the study trains (``ctc`` without a folder): the anonymizer (its label, or
         original) whose speech it learns from.
+    learns_from : the corpus of that training, by its label, one with ``split: train``; without, the train part of the
+        corpus that is measured.
     config : settings of that training; the shipped small ones without.
     """
 
     listener: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str = ORIGINAL
+    learns_from: str | None = None
     config: Path | None = None
     RENAMED: ClassVar[Mapping[str, str]] = {
         name: f"parameters: {{{name}: ...}}" for name in ("outputs", "rate_hz", "classes", "labels")
@@ -193,8 +206,8 @@ class Study:
                 raise ConfigError(f"{name} must be {smallest} or more, not {odd[0]}")
         if not self.utterances_per_trial or self.repetitions < 1 or self.rank_tests < 1 or self.clips < 0:
             raise ConfigError("utterances_per_trial, repetitions and rank_tests must be at least 1, clips at least 0")
-        if not self.corpora or not self.anonymizers:
-            raise ConfigError("a study needs at least one corpus and one anonymizer")
+        if not any(one.is_attacked for one in self.corpora.values()) or not self.anonymizers:
+            raise ConfigError("a study needs at least one corpus, not only learnt from, and one anonymizer")
 
     @property
     def listener_choices(self) -> dict[str, ListenerChoice]:
@@ -236,15 +249,17 @@ def with_corpus(study: Study, path: Path, *, speakers: int | None = None, uttera
     """Let a study run on another corpus; numbers that were meant for the demo fall away.
 
     ``speakers`` and ``utterances`` are how many to use at most of each part; where speakers are set aside by number,
-    the same share of them is. A corpus with a part 'train' of its own keeps it.
+    the same share of them is. A corpus with a part 'train' of its own keeps it. Listeners learn from what they did.
     """
-    label, choice = next(iter(study.corpora.items()))
-    if len(study.corpora) > 1:
-        raise ConfigError(f"--corpus replaces the one corpus of a study; this one has {len(study.corpora)}")
+    attacked = [label for label, choice in study.corpora.items() if choice.is_attacked]
+    if len(attacked) > 1:
+        raise ConfigError(f"--corpus replaces the one corpus of a study; this one has {len(attacked)}")
+    label, choice = attacked[0], study.corpora[attacked[0]]
+    others = {name: other for name, other in study.corpora.items() if name != label}
     name = path.resolve().name if choice.path is None else label
     train, calibration = (_share(aside, choice) for aside in (choice.train, choice.calibration))
     chosen = replace(choice, path=path.resolve(), speakers=speakers, utterances=utterances)
-    return replace(study, corpora={name: replace(chosen, train=train, calibration=calibration)})
+    return replace(study, corpora={name: replace(chosen, train=train, calibration=calibration), **others})
 
 
 def with_pool(study: Study, path: Path) -> Study:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from personare.core.carriers import WEIGHTS
 from personare.core.errors import ConfigError
 from personare.corpora.voices.plan import OWN_VOICES, SHARE_RANGE, most_speakers, plan, speaker
-from personare.corpora.voices.text import sentences
+from personare.corpora.voices.text import WORDS_RANGE, sentences
 
 
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 2**31))
@@ -81,3 +81,23 @@ def test_hundreds_of_voices_are_all_different_and_depend_on_the_seed_alone() -> 
 def test_more_voices_than_there_are_name_their_source() -> None:
     with pytest.raises(ConfigError, match="1 to 904, not 905; piper has no more"):
         plan(905, 1, seed=1, source="piper")
+
+
+@pytest.mark.models
+def test_rows_of_words_are_new_for_everybody_and_depend_on_nothing_else() -> None:
+    """A recognizer that learns from them cannot learn our sentences by heart, and meets many more words."""
+    rows = plan(20, 30, seed=3, source="piper", reading="words")
+    assert len({row.name for row in rows}) == len({row.text for row in rows}) == 600
+    assert {len(row.text.split()) for row in rows} <= set(range(WORDS_RANGE[0], WORDS_RANGE[1] + 1))
+    ours = {word for one in sentences() for word in one.text.lower().rstrip(".").split()}
+    words = [word for row in rows for word in row.text.split()]
+    assert 0.4 < sum(word in ours for word in words) / len(words) < 0.65 and len(set(words)) > 1500
+    assert rows[30:60] == plan(2, 40, seed=3, source="piper", reading="words")[40:70]
+    assert [row.text for row in plan(1, 3, seed=4, source="piper", reading="words")] != [r.text for r in rows[:3]]
+
+
+def test_only_a_voice_that_reads_any_word_reads_rows_of_words() -> None:
+    with pytest.raises(ConfigError, match="rows of words need a voice that reads any word: source piper"):
+        plan(1, 1, seed=1, reading="words")
+    with pytest.raises(ConfigError, match="utterances must be 1 to 2000, not 2001; invite more speakers"):
+        plan(1, 2001, seed=1, source="piper", reading="words")

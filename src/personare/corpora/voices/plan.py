@@ -14,7 +14,7 @@ from personare.core.errors import ConfigError
 from personare.core.seeding import Key, rng_for
 from personare.corpora.voices.piper_source import piper_speaker
 from personare.corpora.voices.speakers import Gender, Source, Speaker
-from personare.corpora.voices.text import sentences
+from personare.corpora.voices.text import Reading, row_of_words, sentences
 from personare.voices.piper import VOICES as PIPER_VOICES
 
 # The name tells: a/b = American/British, f/m = female/male. Clear readers first; nicole, who whispers, comes last.
@@ -30,6 +30,7 @@ OWN_VOICES: dict[Gender, tuple[str, ...]] = {
 }
 SHARE_RANGE = (0.4, 0.6)  # of the first voice in a mixture: the middle lies farthest from both
 PACE_RANGE = (1.0, 1.25)  # speaking rate, 1 is the voice's own, which is slow
+MOST_ROWS = 2_000  # of words, which anybody reads
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,10 @@ def speaker(number: int, *, seed: int) -> Speaker:
     return Speaker(name, gender, "american" if voices[0].startswith("a") else "british", voices, share, pace)
 
 
-def plan(speakers: int, utterances: int, *, seed: int, source: Source = "kokoro") -> list[PlannedUtterance]:
-    """Plan ``utterances`` different sentences for each of ``speakers`` people.
+def plan(
+    speakers: int, utterances: int, *, seed: int, source: Source = "kokoro", reading: Reading = "sentences"
+) -> list[PlannedUtterance]:
+    """Plan ``utterances`` different sentences, or rows of words, for each of ``speakers`` people.
 
     >>> [u.name for u in plan(2, 2, seed=1)]
     ['v001-01', 'v001-02', 'v002-01', 'v002-02']
@@ -82,22 +85,32 @@ def plan(speakers: int, utterances: int, *, seed: int, source: Source = "kokoro"
     most, invent = most_speakers(source), piper_speaker if source == "piper" else speaker
     if not 1 <= speakers <= most:
         raise ConfigError(f"speakers must be 1 to {most}, not {speakers}; {source} has no more distinct voices")
-    if not 1 <= utterances <= len(sentences()):
-        raise ConfigError(
-            f"utterances must be 1 to {len(sentences())}, not {utterances}; nobody reads a sentence twice"
-        )
+    if reading == "words" and source != "piper":
+        raise ConfigError("rows of words need a voice that reads any word: source piper")
+    most_utterances = len(sentences()) if reading == "sentences" else MOST_ROWS
+    if not 1 <= utterances <= most_utterances:
+        why = "nobody reads a sentence twice" if reading == "sentences" else "invite more speakers"
+        raise ConfigError(f"utterances must be 1 to {most_utterances}, not {utterances}; {why}")
+    read = _sentences if reading == "sentences" else _rows_of_words
     return [
         utterance
         for number in range(1, speakers + 1)
-        for utterance in _reading(invent(number, seed=seed), utterances, seed)
+        for utterance in read(invent(number, seed=seed), utterances, seed)
     ]
 
 
-def _reading(who: Speaker, count: int, seed: int) -> list[PlannedUtterance]:
-    """Choose what one speaker reads."""
+def _sentences(who: Speaker, count: int, seed: int) -> list[PlannedUtterance]:
+    """Choose the sentences that one speaker reads."""
     order = rng_for(Key.from_seed(seed).child("voices"), "sentences", who.name).permutation(len(sentences()))
     chosen = [sentences()[index] for index in order[:count]]
     return [
         PlannedUtterance(f"{who.name}-{place:02d}", who, sentence.text, sentence.phonemes(who.accent))
         for place, sentence in enumerate(chosen, start=1)
     ]
+
+
+def _rows_of_words(who: Speaker, count: int, seed: int) -> list[PlannedUtterance]:
+    """Draw the rows of words that one speaker reads; each is a function of the seed, the speaker and its place."""
+    key = Key.from_seed(seed).child("voices")
+    names = [f"{who.name}-w{place:03d}" for place in range(1, count + 1)]
+    return [PlannedUtterance(name, who, row_of_words(rng_for(key, "words", name)), "") for name in names]

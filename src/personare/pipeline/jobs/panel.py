@@ -101,7 +101,7 @@ def make_panel(
 def speech_pool(run: Path, found: Run) -> SpeechPool:
     """Gather the attacked speech of a run: originals of both roles, and the trial speech of every system."""
     graph, store = _graph(run)
-    recordings = [r for corpus in graph.corpora.values() for r in _recordings(graph, store, corpus)]
+    recordings = [r for corpus in graph.attacked for r in _recordings(graph, store, corpus)]
     return SpeechPool(tuple(recordings), dict(_ranked(found)))
 
 

@@ -24,6 +24,7 @@ from personare.core.weights import files_of, home
 from personare.corpora.voices.plan import PlannedUtterance, plan
 from personare.corpora.voices.speakers import Source
 from personare.corpora.voices.synthesizer import MODELS, fingerprint, synthesize
+from personare.corpora.voices.text import Reading
 from personare.engine import Engine, Result, Serial
 
 MANIFEST = "manifest.parquet"
@@ -34,13 +35,14 @@ RATE_RANGE_HZ = (8_000, 48_000)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for: how many speakers, how many utterances each, from which seed, at which rate, whose voices."""
+    """What is asked for: how many speakers and utterances each, from which seed, at which rate, whose voices, what."""
 
     speakers: int
     utterances: int
     seed: int
     rate_hz: int
     source: Source = "kokoro"
+    reading: Reading = "sentences"
 
     def __post_init__(self) -> None:
         low, high = RATE_RANGE_HZ
@@ -49,7 +51,7 @@ class Wanted:
 
     def plan(self) -> list[PlannedUtterance]:
         """Plan every utterance."""
-        return plan(self.speakers, self.utterances, seed=self.seed, source=self.source)
+        return plan(self.speakers, self.utterances, seed=self.seed, source=self.source, reading=self.reading)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -136,6 +138,8 @@ def prepare(target: Path, wanted: Wanted, items: list[PlannedUtterance]) -> None
     settings = asdict(wanted)
     if wanted.source == "kokoro":  # the only one there was: folders from before can be gone on with
         del settings["source"]
+    if wanted.reading == "sentences":  # likewise
+        del settings["reading"]
     card = {"made_by": "personare voices", **settings, "sounds": sha256(sounds.encode()).hexdigest()}
     text = json.dumps(card, indent=2) + "\n"
     if card_file.is_file() and card_file.read_bytes() != text.encode():

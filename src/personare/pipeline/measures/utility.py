@@ -175,11 +175,12 @@ def study_listeners(graph: Graph, corpus: StudyCorpus) -> Iterator[StudyListener
             yield listener
             continue
         choice, anonymized = listener.choice, None
+        speech = corpus if choice.learns_from is None else graph.corpora[choice.learns_from]
         if choice.trained_on != ORIGINAL:
-            anonymized = graph.anonymized(corpus, TRAIN, anonymizers[choice.trained_on], "training")
+            anonymized = graph.anonymized(speech, TRAIN, anonymizers[choice.trained_on], "training")
         settings = replace(recognizer_settings(choice.config), seed=graph.study.seed)
-        label = f"train {corpus.label} {listener.label} on {choice.trained_on}"
-        yield replace(listener, training=TrainJob(label, corpus.of(TRAIN), settings, anonymized))
+        label = f"train {speech.label} {listener.label} on {choice.trained_on}"
+        yield replace(listener, training=TrainJob(label, speech.of(TRAIN), settings, anonymized))
 
 
 def listener_problems(study: Study, anonymizers: list[ResolvedAnonymizer], home: Path) -> Iterator[str]:
@@ -187,6 +188,7 @@ def listener_problems(study: Study, anonymizers: list[ResolvedAnonymizer], home:
     from personare.pipeline.check import tried
 
     labels = [ORIGINAL, *(one.label for one in anonymizers if one.kind == "sound")]
+    learnt_from = [label for label, choice in study.corpora.items() if not choice.is_attacked]
     gives: dict[str, tuple[str, ...]] = {}
     for listener in untrained_listeners(study, home):
         where, choice = f"listeners: {listener.label}", listener.choice
@@ -196,6 +198,9 @@ def listener_problems(study: Study, anonymizers: list[ResolvedAnonymizer], home:
 
             problems += tried(check_extras, where)[1]
             problems += tried(lambda choice=choice: recognizer_settings(choice.config), where)[1]  # type: ignore[misc]
+            if choice.learns_from is not None and choice.learns_from not in learnt_from:
+                hint = did_you_mean(choice.learns_from, learnt_from)
+                problems.append(f"{where}: learns_from names a corpus with split: train; {hint}")
             if choice.trained_on not in labels:
                 problems.append(f"{where}: trained_on '{choice.trained_on}'; {did_you_mean(choice.trained_on, labels)}")
         elif not problems:
@@ -220,12 +225,13 @@ def _setting_problems(study: Study, gives: dict[str, tuple[str, ...]]) -> Iterat
 
 def listener_corpus_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]:
     """A column to break down by must be there; a recognizer needs speech with text, of enough people, to be trained."""
-    if study.by is not None and study.by not in corpus.frame.columns:
+    if study.by is not None and corpus.is_attacked and study.by not in corpus.frame.columns:
         hint = "; --guess fills gender and age_group by machine" if study.by in KINDS else ""
         yield f"the corpus has no column '{study.by}'; {did_you_mean(study.by, corpus.frame.columns)}{hint}"
     people = corpus.of(TRAIN)["speaker"].n_unique()
     for listener in _known(study):
-        if not listener.trained_by_study:
+        learns_from = listener.choice.learns_from
+        if not listener.trained_by_study or learns_from not in ((None,) if corpus.is_attacked else (corpus.label,)):
             continue
         where = f"listener '{listener.label}' is trained on the train part"
         if TEXT not in corpus.frame.columns:
