@@ -10,15 +10,17 @@ import polars as pl
 import pytest
 
 from personare.core.audio import Audio, write
+from personare.core.errors import ConfigError
+from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.listeners.ctc import Ctc
 from personare.pipeline.jobs.train_recognizer import open_data, train_recognizer
 from personare.training.loop import TrainingStep
 from personare.training.plan import TrainingPlan
 from personare.training.recognizer import run
-from personare.training.recognizer.examples import RecognizerData
+from personare.training.recognizer.examples import RecognizerData, RecognizerExample
 from personare.training.recognizer.network import RecognizerShape
-from personare.training.recognizer.settings import RecognizerHeldOut, RecognizerSettings
+from personare.training.recognizer.settings import RecognizerHeldOut, RecognizerMask, RecognizerSettings
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
 PITCH_HZ = {"a": 300.0, "b": 900.0, "c": 2500.0}
@@ -108,3 +110,40 @@ def test_too_long_utterances_are_counted(corpus: Corpus) -> None:
     found = open_data(corpus, dataclasses.replace(SETTINGS, longest_s=1.0), part="train")
     assert 0 < found.too_long < 60 and not found.failures
     assert len(found.train.examples) + found.too_long <= 60
+
+
+def test_a_step_has_utterances_of_about_one_length_and_the_step_alone_says_which() -> None:
+    """A step costs what its longest utterance costs; all of them are drawn sooner or later."""
+    rng = np.random.default_rng(1)
+    examples = [RecognizerExample(np.ones((int(n), 40), np.float32), (3,)) for n in rng.integers(100, 800, size=400)]
+    task = run.RecognizerTask(torch.nn.Linear(1, 1), examples, examples[:2], 8, Key.from_seed(1))
+    steps = [[len(e.bands) for e in task.batch(step)] for step in range(600)]
+    assert steps[5] == [len(e.bands) for e in task.batch(5)]
+    assert np.mean([max(lengths) / np.mean(lengths) for lengths in steps]) < 1.15
+    assert {n for lengths in steps for n in lengths} == {len(e.bands) for e in examples}
+
+
+def test_masks_blank_a_stripe_of_bands_and_of_frames_of_a_copy() -> None:
+    whole = RecognizerExample(np.ones((50, 40), np.float32), (3, 4))
+    assert run.masked(whole, RecognizerMask(), np.random.default_rng(1)) is whole
+    widths = []
+    for seed in range(200):
+        bands = run.masked(whole, RecognizerMask(bands=8, frames=20), np.random.default_rng(seed)).bands
+        blank_bands, blank_frames = (bands == 0).all(axis=0), (bands == 0).all(axis=1)
+        assert ((bands == 0) == (blank_bands[None, :] | blank_frames[:, None])).all()
+        for blank in (blank_bands, blank_frames):
+            assert np.count_nonzero(np.diff(blank.astype(int))) <= 2
+        widths.append((blank_bands.sum(), blank_frames.sum()))
+    assert np.max(widths, axis=0).tolist() == [8, 20] and np.min(widths, axis=0).tolist() == [0, 0]
+    assert (whole.bands == 1).all()
+    with pytest.raises(ConfigError, match="mask takes 0 to 39 bands"):
+        RecognizerMask(bands=40)
+
+
+def test_another_mask_is_another_training(data: RecognizerData, tmp_path: Path) -> None:
+    plan = TrainingPlan(steps=2, validate_every=1, patience=0, warm_up=1)
+    marks = set()
+    for name, mask in (("none", RecognizerMask()), ("some", RecognizerMask(bands=4, frames=3))):
+        train_recognizer(data, dataclasses.replace(SETTINGS, plan=plan, mask=mask), tmp_path / name)
+        marks.add((tmp_path / name / "recognizer.json").read_text(encoding="utf-8"))
+    assert len(marks) == 2

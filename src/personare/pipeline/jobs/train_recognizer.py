@@ -76,6 +76,7 @@ def train_recognizer(
         plan=settings.plan,
         shape=settings.shape,
         batch_size=settings.batch,
+        mask=settings.mask,
         seed=settings.seed,
         resume=resume,
     ):

@@ -15,6 +15,7 @@ from personare.pipeline.speech import content_of
 from personare.pipeline.stages.anonymize import AnonymizedSpeech
 from personare.pipeline.store import Stage, Store
 from personare.pipeline.waves import WholeStage
+from personare.training.recognizer.run import VERSION
 from personare.training.recognizer.settings import RecognizerSettings
 
 PARTS = ("start_s", "end_s", "person_channel")
@@ -33,7 +34,12 @@ class TrainJob(WholeStage):
     def stage(self) -> Stage:
         """What it depends on: settings, speech and its texts."""
         texts = self.frame["text"].to_list() if "text" in self.frame.columns else []
-        facts = {"settings": asdict(self.settings), "speech": content_of(self.frame), "texts": texts}
+        facts = {
+            "settings": asdict(self.settings),
+            "speech": content_of(self.frame),
+            "texts": texts,
+            "version": VERSION,
+        }
         return Stage("train", self.label, facts, (self.hidden.stage,) if self.hidden else ())
 
     def folder(self, store: Store) -> Path:

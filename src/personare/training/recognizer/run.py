@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,12 @@ from personare.training.plan import TrainingPlan
 from personare.training.recognizer.examples import RecognizerExample
 from personare.training.recognizer.features import SYMBOLS
 from personare.training.recognizer.network import SUBSAMPLING, RecognizerShape, ctc_loss, network
+from personare.training.recognizer.settings import RecognizerMask
 from personare.training.torch_extra import torch_for
 
 CARD = "recognizer.json"
+VERSION = 2  # raise it when the same settings would give another recognizer
+NEIGHBOURS = 4  # a batch is drawn from so many times its size, all of about one length
 
 
 @dataclass(eq=False)
@@ -40,18 +43,25 @@ class RecognizerTask:
     batch_size: int
     key: Key
     device: str = "cpu"
+    mask: RecognizerMask = field(default_factory=RecognizerMask)
     tensors: dict[str, Any] = field(init=False)
+    by_length: Any = field(init=False)
 
     def __post_init__(self) -> None:
         if self.device != "cpu" and not torch_for("training a recognizer").cuda.is_available():
             raise ConfigError(f"device '{self.device}' is not on this machine; write device: cpu")
         self.network.to(self.device)
         self.tensors = dict(self.network.named_parameters())
+        self.by_length = np.argsort([len(example.bands) for example in self.examples], kind="stable")
 
     def batch(self, step: int) -> list[RecognizerExample]:
-        """Draw utterances; the step alone decides which."""
+        """Draw utterances of about one length, so that little is padded, and mask them; the step alone decides."""
         rng = rng_for(self.key, "batch", str(step))
-        return [self.examples[i] for i in rng.integers(len(self.examples), size=self.batch_size)]
+        window = min(len(self.by_length), NEIGHBOURS * self.batch_size)
+        middle = int(rng.integers(len(self.by_length)))  # of any length: the shortest and the longest have their turn
+        first = min(max(0, middle - window // 2), len(self.by_length) - window)
+        drawn = self.by_length[first + rng.integers(window, size=self.batch_size)]
+        return [masked(self.examples[i], self.mask, rng) for i in drawn]
 
     def loss(self, batch: list[RecognizerExample]) -> Any:
         """The CTC loss of a batch."""
@@ -72,6 +82,18 @@ class RecognizerTask:
             return float(sum(float(self.loss(list(p))) * len(p) for p in parts) / len(self.held_out))
 
 
+def masked(example: RecognizerExample, mask: RecognizerMask, rng: np.random.Generator) -> RecognizerExample:
+    """Blank out neighbouring bands and frames of a copy, up to as many as the mask says; 0 is each band's mean."""
+    if not mask.bands and not mask.frames:
+        return example
+    bands = example.bands.copy()
+    for axis, most in ((1, mask.bands), (0, mask.frames)):
+        width = int(rng.integers(min(most, bands.shape[axis] - 1) + 1))
+        first = int(rng.integers(bands.shape[axis] - width + 1))
+        bands[(slice(None),) * axis + (slice(first, first + width),)] = 0.0
+    return replace(example, bands=bands)
+
+
 def train_recognizer(
     examples: Sequence[RecognizerExample],
     held_out: Sequence[RecognizerExample],
@@ -80,16 +102,17 @@ def train_recognizer(
     plan: TrainingPlan,
     shape: RecognizerShape | None = None,
     batch_size: int = 16,
+    mask: RecognizerMask | None = None,
     seed: int = 1,
     resume: bool = False,
 ) -> Iterator[TrainingStep]:
     """Train; yields after every step. The listener ``Ctc(folder)`` uses the best network once the iterator ends."""
     if not examples or not held_out:
         raise ConfigError("training a recognizer needs utterances to train on and others to validate on")
-    shape = shape or RecognizerShape(symbols=SYMBOLS)
-    fingerprint = _fingerprint(examples, held_out, shape, plan, batch_size, seed)
+    shape, mask = shape or RecognizerShape(symbols=SYMBOLS), mask or RecognizerMask()
+    fingerprint = _fingerprint(examples, held_out, shape, plan, [batch_size, seed, asdict(mask)])
     task = RecognizerTask(
-        network(shape, seed=seed), examples, held_out, batch_size, Key.from_seed(seed), device=plan.device
+        network(shape, seed=seed), examples, held_out, batch_size, Key.from_seed(seed), device=plan.device, mask=mask
     )
     steps = train(task, plan, folder, fingerprint=fingerprint, resume=resume)
     first = next(steps, None)  # a folder that holds another training is refused here, before its card is touched
@@ -105,11 +128,10 @@ def _fingerprint(
     held_out: Sequence[RecognizerExample],
     shape: RecognizerShape,
     plan: TrainingPlan,
-    batch_size: int,
-    seed: int,
+    batches: list[Any],
 ) -> str:
     """Name everything the result depends on."""
-    plain = json.dumps([asdict(shape), asdict(plan), batch_size, seed, len(examples)], sort_keys=True)
+    plain = json.dumps([VERSION, asdict(shape), asdict(plan), batches, len(examples)], sort_keys=True)
     digest = hashlib.sha256(plain.encode())
     for example in (*examples, *held_out):
         digest.update(example.bands.tobytes() + repr(example.symbols).encode())

@@ -28,6 +28,23 @@ class RecognizerHeldOut:
 
 
 @dataclass(frozen=True)
+class RecognizerMask:
+    """What is blanked out of every utterance of a step: up to so many neighbouring bands, and frames of 10 ms.
+
+    A recognizer that must read past a gap learns less by heart                            [park2019specaugment, sec. 2]
+    """
+
+    bands: int = 0
+    frames: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.bands < BANDS or self.frames < 0:
+            raise ConfigError(
+                f"mask takes 0 to {BANDS - 1} bands and 0 or more frames, not {self.bands}, {self.frames}"
+            )
+
+
+@dataclass(frozen=True)
 class RecognizerSettings:
     """One training.
 
@@ -35,7 +52,8 @@ class RecognizerSettings:
     ----------
     shape : widths of the network; its bands and symbols are those of the listener 'ctc' and cannot be others.
     plan : how long it trains, and how fast.
-    batch : utterances in a step.
+    batch : utterances in a step, of about one length.
+    mask : what is blanked out of them; nothing unless given.
     longest_s : longer utterances are left out and counted, because a step waits for its longest utterance.
     held_out : who is validated on.
     seed : everything drawn by chance.
@@ -44,6 +62,7 @@ class RecognizerSettings:
     shape: RecognizerShape = field(default_factory=RecognizerShape)
     plan: TrainingPlan = field(default_factory=TrainingPlan)
     batch: int = 16
+    mask: RecognizerMask = field(default_factory=RecognizerMask)
     longest_s: float = 8.0
     held_out: RecognizerHeldOut = field(default_factory=RecognizerHeldOut)
     seed: int = 1
