@@ -116,7 +116,7 @@ def test_recognizers_learn_from_a_corpus_that_nobody_is_attacked_in(place: Path)
     own = study["corpora"]["hums"]
     study["corpora"] = {
         "hums": {k: v for k, v in own.items() if k != "parts"},
-        "lessons": {"path": own["path"], "split": "train"},
+        "lessons": {"path": own["path"], "split": "train", "parts": {"train": "train"}},
     }
     for listener in study["listeners"].values():
         listener["learns_from"] = "lessons"
@@ -128,8 +128,10 @@ def test_recognizers_learn_from_a_corpus_that_nobody_is_attacked_in(place: Path)
     assert trained == {"train lessons plain on original", "train lessons hidden on b2"}
     hidden = [s.label for s in stages if s.kind == "anonymize"]
     assert sorted(hidden) == ["anonymize hums trial by b2 (owner)", "anonymize lessons train by b2 (training)"]
+    del study["corpora"]["lessons"]["parts"]
     for listener in study["listeners"].values():
         listener["learns_from"] = "lesson"
     path.write_text(yaml.safe_dump(study), encoding="utf-8")
     problems = check_study(read_study(path), place / "stages", home=place).problems
     assert any("learns_from names a corpus with split: train; did you mean 'lessons'" in line for line in problems)
+    assert any("lessons: listeners would learn from 4 attacked speakers of 'hums'" in line for line in problems)

@@ -58,7 +58,7 @@ def test_on_the_real_corpus_who_is_learnt_from_is_never_attacked(
     system: Path, shared_folder: Path, tmp_path: Path
 ) -> None:
     study = with_corpus(read_study(system), shared_folder / "corpus", speakers=12, utterances=6)
-    (label,) = study.corpora
+    (label,) = (label for label, choice in study.corpora.items() if choice.is_attacked)
     speech = study_corpus(label, study, stages=tmp_path)
     parts = {role: set(speech.of(role)["part"]) for role in (TRAIN, ENROLMENT, TRIAL)}
     assert parts == {TRAIN: {"train"}, ENROLMENT: {"eval"}, TRIAL: {"eval"}}
@@ -73,8 +73,8 @@ def test_on_the_real_corpus_who_is_learnt_from_is_never_attacked(
 def test_a_corpus_without_parts_sets_the_same_share_aside_as_the_demo(system: Path, tmp_path: Path) -> None:
     study = read_study(system)
     assert ORIGINAL in study.anonymizers
-    ((_, choice),) = study.corpora.items()
-    ((_, other),) = with_corpus(study, tmp_path).corpora.items()
+    (choice,) = (one for one in study.corpora.values() if one.is_attacked)
+    (other,) = (one for one in with_corpus(study, tmp_path).corpora.values() if one.is_attacked)
     assert choice.speakers and other.train == pytest.approx(choice.train / choice.speakers)
     assert other.speakers is None and other.utterances is None
 

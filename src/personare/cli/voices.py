@@ -18,6 +18,9 @@ def voices(
         "sentences", help="What they read: our sentences, or words in no order (piper; for recognizers to learn from)."
     ),
     seed: int = typer.Option(1, help="Who they are and what they read; the same seed gives the same corpus."),
+    skip: int = typer.Option(
+        0, min=0, help="Leave so many of the seed's speakers out first: two corpora share nobody."
+    ),
     jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes speak at once (0.5 GB each)."),
     rate: int = typer.Option(16_000, metavar="HZ", help="Sample rate of the files."),
     as_json: bool = show.JSON,
@@ -47,7 +50,7 @@ def voices(
     from personare.pipeline.jobs.voices import Wanted, make_voices
 
     whose, what = coerce(source, Source, where="--source"), coerce(reading, Reading, where="--reading")
-    wanted = Wanted(speakers, utterances, seed, rate, whose, what)
+    wanted = Wanted(speakers, utterances, seed, rate, whose, what, skip)
     with show.progress("speaking", speakers * utterances) as tick:
         summary = make_voices(target, wanted, engine=engine_for(jobs), watch=lambda _: tick(1))
     show.failures(summary.failures)

@@ -11,7 +11,13 @@ from typing import Any
 from personare.attackers.knowledge import Knowledge
 from personare.core.errors import PersonareError, did_you_mean
 from personare.core.weights import files_of
-from personare.pipeline.check_speech import not_heard_notes, not_played_notes, speech_notes, speech_problems
+from personare.pipeline.check_speech import (
+    not_heard_notes,
+    not_played_notes,
+    shared_speakers,
+    speech_notes,
+    speech_problems,
+)
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.measures import (
     expand_metrics,
@@ -53,13 +59,16 @@ def check_study(study: Study, stages: Path, *, home: Path) -> Checked:
         *not_played_notes(anonymizers, attackers),
         *not_heard_notes(study, anonymizers, home),
     ]
+    corpora: list[StudyCorpus] = []
     for label in study.corpora:
         where = f"corpora: {label}"
         corpus, more = _corpus(study, label, stages, anonymizers)
         problems += [f"{where}: {line}" for line in more]
         if corpus is not None:
+            corpora.append(corpus)
             problems += [f"{where}: {line}" for line in speech_problems(study, corpus, anonymizers, attackers)]
             notes += [f"{where}: {line}" for line in speech_notes(study, corpus)]
+    problems += shared_speakers(corpora)
     return Checked(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)))
 
 

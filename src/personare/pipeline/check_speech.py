@@ -51,6 +51,15 @@ def speech_problems(
             yield f"attacker '{one.label}': {error}"
 
 
+def shared_speakers(corpora: list[StudyCorpus]) -> Iterator[str]:
+    """A listener that learns from the attacked would hear them better than it can hear anybody else."""
+    for lessons in (corpus for corpus in corpora if not corpus.is_attacked):
+        for corpus in (one for one in corpora if one.is_attacked):
+            if shared := sorted(set(lessons.frame["speaker"]) & (corpus.enrolled | corpus.tested)):
+                some = f"{len(shared)} attacked speakers of '{corpus.label}' (first: '{shared[0]}')"
+                yield f"corpora: {lessons.label}: listeners would learn from {some}; leave them out with parts or skip"
+
+
 def speech_notes(study: Study, corpus: StudyCorpus) -> Iterator[str]:
     """Say who is left out of what, and what numbers will rest on."""
     yield from corpus.notes

@@ -35,7 +35,6 @@ from personare.pipeline.study import Study
 from personare.pipeline.system import key_token
 
 WAVES = ("anonymize", "estimate", "invert", "embed", "generate", "train", "listen", "measure")
-Labels = dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +85,12 @@ class Graph:
                 for one in _before(job):
                     add(one)
 
-        for job in self.measures:
+        for job in (*self.measures, *self._given_jobs()):
             add(job)
         for corpus in self.attacked:  # clips need the anonymized trial speech even where nothing else does
             for anonymizer in self.anonymizers if self.study.clips else ():
                 if anonymizer.kind == "sound":
                     add(self.anonymized(corpus, TRIAL, anonymizer, "owner"))
-        for given in self._given_jobs():
-            add(given)
         return {name: list(found.values()) for name, found in jobs.items()}
 
     @property
@@ -176,9 +173,8 @@ class Graph:
                     self._vectors(corpus, TRIAL, embedder, None, "owner"),
                     self._vectors(corpus, TRIAL, embedder, anonymizer, "owner"),
                 )
-                name = label_of(embedder)
-                labels = {"corpus": corpus.label, "anonymizer": anonymizer.label, "embedder": name}
-                label = f"measure {corpus.label} {anonymizer.label}: {one.name} by {name}"
+                labels = {"corpus": corpus.label, "anonymizer": anonymizer.label, "embedder": label_of(embedder)}
+                label = f"measure {corpus.label} {anonymizer.label}: {one.name} by {label_of(embedder)}"
                 yield MeasureJob(label, labels, one, self.study.seed, pair=pair)
 
     def _by_listeners(self, measure: type[Measure], question: Question) -> Iterator[MeasureJob]:
@@ -193,9 +189,8 @@ class Graph:
             label = f"listen {corpus.label} {anonymizer.label} by {listener.label}"
             job = ListenJob(label, corpus.of(TRIAL), listener, anonymized)
             labels = {"corpus": corpus.label, "anonymizer": anonymizer.label}
-            for one in measure.plan(question):
-                where = f"measure {corpus.label} {anonymizer.label}: {listener.label}"
-                yield MeasureJob(where, labels, one, self.study.seed, listen=job)
+            where = f"measure {corpus.label} {anonymizer.label}: {listener.label}"
+            yield from (MeasureJob(where, labels, one, self.study.seed, listen=job) for one in measure.plan(question))
 
     def _sources(
         self, corpus: StudyCorpus, anonymizer: ResolvedAnonymizer, who: ResolvedAttacker, measure: Measure

@@ -109,7 +109,7 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
     notes: list[str] = []
     if choice.path is None:
         counts = (choice.speakers or DEMO_SPEAKERS, choice.utterances or DEMO_UTTERANCES)
-        wanted = Wanted(*counts, choice.voices, DEMO_RATE_HZ, choice.source, choice.reading)
+        wanted = Wanted(*counts, choice.voices, DEMO_RATE_HZ, choice.source, choice.reading, choice.skip)
         folder = stages / f"voices-{hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]}"
         frame = _invented(wanted, folder)
     else:

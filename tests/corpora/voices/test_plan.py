@@ -101,3 +101,12 @@ def test_only_a_voice_that_reads_any_word_reads_rows_of_words() -> None:
         plan(1, 1, seed=1, reading="words")
     with pytest.raises(ConfigError, match="utterances must be 1 to 2000, not 2001; invite more speakers"):
         plan(1, 2001, seed=1, source="piper", reading="words")
+
+
+def test_skipped_people_are_left_out_and_the_others_stay_who_they_are() -> None:
+    everybody = plan(9, 2, seed=3, source="piper")
+    assert plan(4, 2, seed=3, source="piper", skip=5) == everybody[10:18]
+    with pytest.raises(ConfigError, match="speakers must be 1 to 4, not 5; piper has no more"):
+        plan(5, 1, seed=1, source="piper", skip=900)
+    with pytest.raises(ConfigError, match="skip must be 0 or more, not -1"):
+        plan(5, 1, seed=1, skip=-1)

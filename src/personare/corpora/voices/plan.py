@@ -75,16 +75,24 @@ def speaker(number: int, *, seed: int) -> Speaker:
 
 
 def plan(
-    speakers: int, utterances: int, *, seed: int, source: Source = "kokoro", reading: Reading = "sentences"
+    speakers: int,
+    utterances: int,
+    *,
+    seed: int,
+    source: Source = "kokoro",
+    reading: Reading = "sentences",
+    skip: int = 0,
 ) -> list[PlannedUtterance]:
-    """Plan ``utterances`` different sentences, or rows of words, for each of ``speakers`` people.
+    """Plan ``utterances`` different sentences, or rows of words, for each of ``speakers`` people after the first ones.
 
     >>> [u.name for u in plan(2, 2, seed=1)]
     ['v001-01', 'v001-02', 'v002-01', 'v002-02']
     """
     most, invent = most_speakers(source), piper_speaker if source == "piper" else speaker
-    if not 1 <= speakers <= most:
-        raise ConfigError(f"speakers must be 1 to {most}, not {speakers}; {source} has no more distinct voices")
+    if skip < 0:
+        raise ConfigError(f"skip must be 0 or more, not {skip}")
+    if not 1 <= speakers <= most - skip:
+        raise ConfigError(f"speakers must be 1 to {most - skip}, not {speakers}; {source} has no more distinct voices")
     if reading == "words" and source != "piper":
         raise ConfigError("rows of words need a voice that reads any word: source piper")
     most_utterances = len(sentences()) if reading == "sentences" else MOST_ROWS
@@ -94,7 +102,7 @@ def plan(
     read = _sentences if reading == "sentences" else _rows_of_words
     return [
         utterance
-        for number in range(1, speakers + 1)
+        for number in range(skip + 1, skip + speakers + 1)
         for utterance in read(invent(number, seed=seed), utterances, seed)
     ]
 

@@ -35,7 +35,10 @@ RATE_RANGE_HZ = (8_000, 48_000)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for: how many speakers and utterances each, from which seed, at which rate, whose voices, what."""
+    """What is asked for: how many speakers and utterances each, from which seed, at which rate, whose voices, what.
+
+    ``skip`` leaves the first people of the seed out, so that two corpora share nobody.
+    """
 
     speakers: int
     utterances: int
@@ -43,6 +46,7 @@ class Wanted:
     rate_hz: int
     source: Source = "kokoro"
     reading: Reading = "sentences"
+    skip: int = 0
 
     def __post_init__(self) -> None:
         low, high = RATE_RANGE_HZ
@@ -51,7 +55,8 @@ class Wanted:
 
     def plan(self) -> list[PlannedUtterance]:
         """Plan every utterance."""
-        return plan(self.speakers, self.utterances, seed=self.seed, source=self.source, reading=self.reading)
+        how = {"seed": self.seed, "skip": self.skip}
+        return plan(self.speakers, self.utterances, source=self.source, reading=self.reading, **how)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -138,8 +143,9 @@ def prepare(target: Path, wanted: Wanted, items: list[PlannedUtterance]) -> None
     settings = asdict(wanted)
     if wanted.source == "kokoro":  # the only one there was: folders from before can be gone on with
         del settings["source"]
-    if wanted.reading == "sentences":  # likewise
-        del settings["reading"]
+    for name, before in (("reading", "sentences"), ("skip", 0)):  # likewise
+        if settings[name] == before:
+            del settings[name]
     card = {"made_by": "personare voices", **settings, "sounds": sha256(sounds.encode()).hexdigest()}
     text = json.dumps(card, indent=2) + "\n"
     if card_file.is_file() and card_file.read_bytes() != text.encode():

@@ -59,11 +59,11 @@ class RecognizerData:
     too_long: int
 
 
-def example(audio: Audio, text: str, *, normalize: Normalize) -> RecognizerExample:
+def example(audio: Audio, text: str, *, normalize: Normalize, subsampling: int = SUBSAMPLING) -> RecognizerExample:
     """Prepare one utterance; between two equal letters the network needs a frame for a blank."""
     prepared = RecognizerExample(features(resample(audio, RATE_HZ)), tuple(symbols_of(normalize(text))))
     repeats = sum(a == b for a, b in pairwise(prepared.symbols))
-    if not prepared.symbols or len(prepared.symbols) + repeats > len(prepared.bands) // SUBSAMPLING:
+    if not prepared.symbols or len(prepared.symbols) + repeats > len(prepared.bands) // subsampling:
         raise ConfigError(f"{len(prepared.symbols)} letters do not fit {audio.duration_s:.2f} s of sound")
     return prepared
 
@@ -148,7 +148,9 @@ class _ExampleReader:
         audio = read_mono(Path(row["audio"]), start_s=row.get("start_s") or 0.0, stop_s=row.get("end_s"))
         if audio.duration_s > self.settings.longest_s:
             return audio.duration_s, None
-        return audio.duration_s, example(audio, row["text"], normalize=self.normalize)
+        return audio.duration_s, example(
+            audio, row["text"], normalize=self.normalize, subsampling=self.settings.shape.subsampling
+        )
 
     def check(self, train: RecognizerExamples, held_out: RecognizerExamples) -> None:
         """Refuse a corpus with nothing to train on, or with fewer than two held-out speakers."""

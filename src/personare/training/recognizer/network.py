@@ -1,6 +1,7 @@
 """A small network that writes letters: mel bands in, one score per symbol and 40 ms out; no alignments are needed.
 
-Two strided convolutions subsample time by four, then residual blocks of depthwise and pointwise convolutions follow.
+Two convolutions subsample time by four (or two: quick readers say a letter in 50 ms, and doubled letters need a blank
+between them, for which 40 ms are hardly enough), then residual blocks of depthwise and pointwise convolutions follow.
 The loss sums over every way to lay the text along the sound                                    [graves2006ctc, eq. 8]
 """
 
@@ -17,26 +18,35 @@ SUBSAMPLING = 4
 
 @dataclass(frozen=True)
 class RecognizerShape:
-    """How large the network is; ``symbols`` counts the blank, which is symbol 0."""
+    """How large the network is; ``symbols`` counts the blank, which is symbol 0.
+
+    Parameters
+    ----------
+    subsampling : frames of 10 ms that become one: 4 or 2.
+    """
 
     bands: int = 40
     width: int = 128
     blocks: int = 5
     kernel: int = 11
     symbols: int = 29
+    subsampling: int = SUBSAMPLING
 
     def __post_init__(self) -> None:
         if min(self.bands, self.width, self.blocks, self.kernel) < 1 or self.kernel % 2 == 0 or self.symbols < 2:
             raise ConfigError(f"a network needs positive sizes, an odd kernel and two symbols; not {self}")
+        if self.subsampling not in (2, 4):
+            raise ConfigError(f"subsampling must be 2 or 4, not {self.subsampling}")
 
 
 def network(shape: RecognizerShape, *, seed: int) -> Any:
-    """Build it, the same numbers for the same seed: float [batch, frames, bands] -> [batch, frames // 4, symbols]."""
+    """Build it, the same numbers for the same seed: float [batch, frames, bands] -> [batch, fewer frames, symbols]."""
     torch = torch_for("the trainable recognizer")
     state = torch.get_rng_state()
     torch.manual_seed(seed)
     try:
-        layers = [_transposed(), _strided(shape.bands, shape.width), _strided(shape.width, shape.width)]
+        second = shape.subsampling // 2
+        layers = [_transposed(), _strided(shape.bands, shape.width, 2), _strided(shape.width, shape.width, second)]
         layers += [_block(shape) for _ in range(shape.blocks)]
         layers += [torch.nn.Conv1d(shape.width, shape.symbols, 1), _transposed()]
         return torch.nn.Sequential(*layers)
@@ -62,9 +72,9 @@ def _transposed() -> Any:
     return Transpose()
 
 
-def _strided(inside: int, outside: int) -> Any:
+def _strided(inside: int, outside: int, stride: int) -> Any:
     torch = torch_for("the trainable recognizer")
-    return torch.nn.Sequential(torch.nn.Conv1d(inside, outside, 3, stride=2, padding=1), torch.nn.GELU())
+    return torch.nn.Sequential(torch.nn.Conv1d(inside, outside, 3, stride=stride, padding=1), torch.nn.GELU())
 
 
 def _block(shape: RecognizerShape) -> Any:

@@ -44,6 +44,7 @@ class RecognizerTask:
     key: Key
     device: str = "cpu"
     mask: RecognizerMask = field(default_factory=RecognizerMask)
+    subsampling: int = SUBSAMPLING
     tensors: dict[str, Any] = field(init=False)
     by_length: Any = field(init=False)
 
@@ -68,7 +69,7 @@ class RecognizerTask:
         torch = torch_for("training a recognizer")
         longest = max(len(e.bands) for e in batch)
         padded = np.stack([np.pad(e.bands, ((0, longest - len(e.bands)), (0, 0))) for e in batch])
-        frames = torch.tensor([-(-len(e.bands) // SUBSAMPLING) for e in batch])
+        frames = torch.tensor([-(-len(e.bands) // self.subsampling) for e in batch])
         texts = torch.tensor([s for e in batch for s in e.symbols])
         lengths = torch.tensor([len(e.symbols) for e in batch])
         return ctc_loss(self.network(torch.from_numpy(padded).to(self.device)), frames, texts.to(self.device), lengths)
@@ -112,7 +113,14 @@ def train_recognizer(
     shape, mask = shape or RecognizerShape(symbols=SYMBOLS), mask or RecognizerMask()
     fingerprint = _fingerprint(examples, held_out, shape, plan, [batch_size, seed, asdict(mask)])
     task = RecognizerTask(
-        network(shape, seed=seed), examples, held_out, batch_size, Key.from_seed(seed), device=plan.device, mask=mask
+        network(shape, seed=seed),
+        examples,
+        held_out,
+        batch_size,
+        Key.from_seed(seed),
+        device=plan.device,
+        mask=mask,
+        subsampling=shape.subsampling,
     )
     steps = train(task, plan, folder, fingerprint=fingerprint, resume=resume)
     first = next(steps, None)  # a folder that holds another training is refused here, before its card is touched
