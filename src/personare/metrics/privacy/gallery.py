@@ -238,7 +238,7 @@ class _Block:
                 columns[row] = self._alone(row)._looked_up(draw, size, last[[row]], depth=DEPTH)[0]
         return columns
 
-    def _alone(self, row: int) -> _Block:
+    def _alone(self, row: np.intp) -> _Block:
         """Take one predicate out, whose gallery is sorted by itself."""
         return _Block(self.enroll[[row]], self.gallery, self.scores[[row]], None)
 
