@@ -14,7 +14,8 @@ _NAMES = {
     **dict.fromkeys(
         (
             *("read_audio", "write_audio", "anonymize", "read_corpus", "anonymize_corpus"),
-            *("evaluate", "infer", "listen", "run_study", "embed", "CorpusWarning", "strengths", "measured"),
+            *("evaluate", "infer", "listen", "run_study", "embed", "CorpusWarning", "strengths", "methods"),
+            "measured",
         ),
         "personare.api",
     ),
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from personare.api import listen as listen
     from personare.api import make_panel as make_panel
     from personare.api import measured as measured
+    from personare.api import methods as methods
     from personare.api import read_audio as read_audio
     from personare.api import read_corpus as read_corpus
     from personare.api import read_token_corpus as read_token_corpus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,16 @@ def test_few_trials_are_dealt_200_times_and_many_less_often_but_ten_times() -> N
 
 
 # lists with gaps
+
+
+@pytest.mark.parametrize(("targets", "nontargets"), [(3, 4), (19, 30), (30, 19), (20, 20)])
+def test_few_scores_without_names_can_be_labelled_in_so_many_ways(targets: int, nontargets: int) -> None:
+    """From 20 of each on it is no limit to what can be proved."""
+    dealt = chance_file.shuffled_levels(
+        np.arange(targets), np.arange(nontargets) - 0.5, [eer_of_levels], rng=np.random.default_rng(0)
+    )
+    few = min(targets, nontargets)
+    assert dealt[0].possible == (math.comb(targets + nontargets, few) if few < 20 else math.inf)
 
 
 def test_gaps_shuffle_labels_within_groups_and_keep_the_number_of_targets() -> None:

@@ -108,6 +108,14 @@ def test_without_a_seed_it_is_seed_0(name: str) -> None:
     assert silent != numbers(function(*sides, rng=1, **options)), "the seed matters"
 
 
+@pytest.mark.parametrize("name", ["linkability", "population_linkability", "singling_out"])
+def test_one_utterance_is_heard_at_once_unless_more_are_asked_for(name: str) -> None:
+    function, sides, options = CHANCE[name]
+    less = {option: value for option, value in options.items() if option != "L"}
+    silent = numbers(function(*sides, **less))
+    assert silent == numbers(function(*sides, **less, L=1)) != numbers(function(*sides, **less, L=2))
+
+
 @pytest.mark.parametrize("name", [*NO_CHANCE, *UNUSED])
 def test_the_seed_matters_only_where_chance_has_a_part(name: str) -> None:
     function, sides, options = (NO_CHANCE | UNUSED)[name]

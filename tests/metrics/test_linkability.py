@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from personare.core.errors import MetricError
+from personare.metrics.privacy import nontargets_above as counting
 from personare.metrics.privacy.linkability import (
     _drawn_links,
     default_sizes,
@@ -24,7 +25,7 @@ from personare.metrics.privacy.linkability import (
     linkability_from_counts,
     linkability_from_scores,
 )
-from personare.metrics.privacy.nontargets_above import nontargets_above, nontargets_above_in_scores
+from personare.metrics.privacy.nontargets_above import gallery_parts, nontargets_above, nontargets_above_in_scores
 
 GOLDEN = Path("golden") / "vpc2020"
 SIDES = {"oo": ("orig", "orig"), "oa": ("orig", "anon"), "aa": ("anon", "anon")}
@@ -157,6 +158,21 @@ def test_order_names_and_lengths_of_vectors_change_nothing(seed: int, people: in
         [f"p{i}" for i in names[place]],
     )
     assert plain[order].tolist() == shuffled.tolist()
+
+
+@pytest.mark.parametrize(("rows", "at_once"), [(50, 8192), (7, 8192), (50, 7), (20, 7)])
+def test_a_gallery_in_parts_or_blocks_counts_as_the_whole(
+    monkeypatch: pytest.MonkeyPatch, rows: int, at_once: int
+) -> None:
+    """A test's own speaker is left out in the part and block they are in, and nobody else is in any other."""
+    test, owner, enroll, names = voices(3, people=50, tests=200)
+    enroll[11], enroll[37] = enroll[2], 5 * enroll[30]  # the same direction: within NEAR, above by the rule of ties
+    scores = (enroll / np.linalg.norm(enroll, axis=1)[:, None] @ test.T).round(9)
+    plain = [int(sum(scores[:, t] >= scores[who, t])) - 1 for t, who in enumerate(owner)]
+    monkeypatch.setattr(counting, "ENROLLED_AT_ONCE", at_once)
+    tests = counting.tests_against(test, owner, enroll, names)
+    parts = [tests.above_in(enroll[first:last], first=first) for first, last in gallery_parts(50, rows=rows)]
+    assert sum(parts).tolist() == plain  # type: ignore[union-attr]
 
 
 @settings(max_examples=30)

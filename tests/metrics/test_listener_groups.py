@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -52,6 +53,13 @@ def test_degenerate_groups() -> None:
     assert effects([1.0, 2.0, 3.0, 4.0], {"a": list("xxyy"), "b": list("uuvv")}) == (), "not all combinations"
     with pytest.raises(MetricError, match="one level"):
         effects([1.0, 2.0], {"a": ["x", "y", "y"]})
+
+
+def test_the_error_of_one_value_is_unknown_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = group_mean([0.5])
+    assert alone.mean == 0.5 and math.isnan(alone.error) and alone.n == 1
 
 
 def test_one_factor_is_the_one_way_analysis_of_scipy() -> None:

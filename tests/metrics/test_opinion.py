@@ -97,6 +97,12 @@ def test_eer_of_people_who_hear_no_difference_is_a_half() -> None:
     assert apart.value == 0 < apart.high
 
 
+def test_a_rating_that_is_as_high_counts_half() -> None:
+    how: Any = {"evaluators": ["p", "q"], "other_evaluators": ["p", "q"]}
+    assert rated_above([2, 2], [2, 2], **how).value == 0.5
+    assert rated_above([3, 2], [2, 1], **how).value == (1 + 1 + 0.5 + 1) / 4
+
+
 def test_what_is_no_rating_is_refused() -> None:
     with pytest.raises(MetricError, match="each rating needs one evaluator"):
         normalized_ranks([1, 2], ["p"])

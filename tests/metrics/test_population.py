@@ -16,6 +16,7 @@ from scipy.integrate import quad
 from scipy.stats import binom, skewnorm
 
 from personare.core.errors import MetricError
+from personare.metrics.privacy import population as population_file
 from personare.metrics.privacy.exceedance import GRID, BellCurve, CountBins, Exceedance, fit_exceedance
 from personare.metrics.privacy.linkability import exact_curve
 from personare.metrics.privacy.nontargets_above import nontargets_above
@@ -146,6 +147,22 @@ def test_the_checks_report_the_error_and_set_the_reach() -> None:
     finding = found.findings(attacker="informed")[1]
     assert finding.conditions["N"] == 10**9 and finding.conditions["checked_to"] == found.trusted_to()
     assert finding.chance_level == 1e-9 and "Do not trust" in CARD.caution
+
+
+def test_the_error_of_the_checks_grows_with_each_factor_of_ten_beyond_the_enrolled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decades: list[float] = []
+    widened = population_file._widened
+
+    def noted(*given: Any) -> Any:
+        decades.append(given[-1])
+        return widened(*given)
+
+    monkeypatch.setattr(population_file, "_widened", noted)
+    counts = np.random.default_rng(1).lognormal(0, 1.5, 400).astype(int)
+    population_linkability(counts, np.arange(400) % 40, enrolled=500, populations=(500, 5000, 5 * 10**7))
+    assert decades == pytest.approx([0.0, 1.0, 5.0])
 
 
 def test_few_beaten_tests_carry_no_further_than_the_data() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -118,6 +119,67 @@ def test_people_of_a_large_corpus_come_some_at_a_time(server: Server, inside: Ap
     inside.ask(f"/api/jobs/{job.id}/act", {"action": "forget"})
 
 
+@pytest.fixture
+def read_job(home: Path) -> JobFolder:
+    """A job whose recordings were found (and are gone since: whatever begins ends at once)."""
+    job = new_job(home / "jobs", source=str(home / "no"), title="read", rule="")
+    job.keep("done-read.json", {"ok": True, "people": 1, "recordings": 1, "notes": []})
+    return job
+
+
+def test_a_method_is_chosen_by_a_name_that_the_page_was_given(inside: AppClient, read_job: JobFolder) -> None:
+    offered = {one["name"]: one for one in inside.ask("/api/state")[1]["methods"]}
+    assert {"formants", "usc", "world"} <= set(offered), "what no strength stands for"
+    assert not {"xvector", "mcadams", "cascade", "codec", "chain"} & set(offered)
+    assert offered["world"]["summary"] == "Another vocal tract length, pitch and breathiness (WORLD vocoder)."
+    act = f"/api/jobs/{read_job.id}/act"
+    for wrong in ("wrold", "codec", "chain", "xvector", "os:system", "../world", ["world"], {"world": 1}, 7, None):
+        status, told, _ = inside.ask(act, {"action": "hide", "method": wrong})
+        assert status == 422, (wrong, told)
+    assert "did you mean 'world'?" in inside.ask(act, {"action": "hide", "method": "wrold"})[1]["error"]
+    assert inside.ask(act, {"action": "hide", "method": "world", "strength": "fast"})[0] == 422, "one of them"
+    assert read_job.facts().hidden_by == {"strength": "balanced"}, "nothing of that was taken"
+
+
+@pytest.mark.skipif(find_spec("pyworld") is None, reason="needs the extra 'pitch'")
+def test_the_job_remembers_its_method_until_something_else_is_chosen(inside: AppClient, read_job: JobFolder) -> None:
+    act = f"/api/jobs/{read_job.id}/act"
+    shown = inside.ask(act, {"action": "hide", "method": "world"})[1]
+    assert (shown["method"], shown["strength"]) == ("world", "")
+    assert JobFolder(read_job.path).facts().hidden_by == {"method": "world"}
+    assert inside.ask(act, {"action": "hide"})[1]["method"] == "world", "begun again without a choice"
+    read_job.anonymized.mkdir()
+    for other in ({"strength": "fast"}, {"method": "formants"}):
+        assert inside.ask(act, {"action": "hide", **other})[0] == 409, "two ways in one folder"
+    read_job.anonymized.rmdir()
+    shown = inside.ask(act, {"action": "hide", "strength": "fast"})[1]
+    assert (shown["method"], shown["strength"]) == ("", "fast")
+
+
+def test_a_method_whose_models_are_not_there_is_refused_with_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "empty"))
+    job = new_job(tmp_path / "jobs", source=str(tmp_path), title="read", rule="")
+    job.keep("done-read.json", {"ok": True, "people": 1, "recordings": 1, "notes": []})
+    with started("app", "--no-open", "--folder", tmp_path / "jobs") as one:
+        client = AppClient(one.port)
+        client.ask("/api/enter", {"token": one.token})
+        (usc,) = [method for method in client.ask("/api/state")[1]["methods"] if method["name"] == "usc"]
+        assert usc["needs"] == "personare models fetch moonshine swift-f0"
+        status, told, _ = client.ask(f"/api/jobs/{job.id}/act", {"action": "hide", "method": "usc"})
+        assert status == 409 and usc["needs"] in told["error"]
+        client.close()
+
+
+def test_a_job_from_before_there_were_methods_opens(inside: AppClient, read_job: JobFolder) -> None:
+    facts = {name: value for name, value in read_job.read("job.json").items() if name != "method"}
+    read_job.keep("job.json", facts | {"strength": "strong"})
+    status, shown, _ = inside.ask(f"/api/jobs/{read_job.id}")
+    assert status == 200 and (shown["strength"], shown["method"]) == ("strong", "")
+    assert read_job.facts().hidden_by == {"strength": "strong"}
+
+
 def test_folders_are_listed_without_files(inside: AppClient, home: Path) -> None:
     (home / "speech" / "anna").mkdir(parents=True)
     (home / "speech" / "secret.txt").write_text("x")
@@ -139,7 +201,14 @@ PATHS = st.sampled_from(
 ) | st.sampled_from([f"/api/jobs/{job}/file/{quote(up)}" for job in ("JOB", "..", "%2e%2e") for up in ("key", *UP)])
 ACTIONS = st.fixed_dictionaries(
     {"action": st.sampled_from(["name", "pause", "resume", "x", "hide", "attack"]) | st.integers()},
-    optional={"name": st.text(max_size=5), "found": st.text(max_size=5), "strength": st.text(max_size=5)},
+    optional={
+        "name": st.text(max_size=5),
+        "found": st.text(max_size=5),
+        "strength": st.text(max_size=5) | st.none(),
+        "method": st.text(max_size=5)
+        | st.sampled_from(["world", "usc", "codec"])
+        | st.lists(st.integers(), max_size=1),
+    },
 )
 
 

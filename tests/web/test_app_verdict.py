@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from personare.anonymizers.presets import PRESETS
 from personare.core.findings import Estimate, Finding
 from personare.metrics import card
 from personare.web.job_folders import JobFolder, new_job
@@ -15,7 +16,8 @@ from web.servers import fine, page_of, started
 
 HEAD = ["attacker (* strongest)", "EER [95 %]", "EER chance", "linkability [95 %]", "verdict"]
 ROWS = [["lazy-informed *", "23.6 % [17.2, 30.6]", "46.5 %", "61.0 % [48.2, 72.0]", "exposed"]]
-# what was decided at which strength -> the heading, what comes next, what is said of the recordings, the first button
+# what was decided of what voices were hidden by -> the heading, what comes next, what is said of the recordings, the
+# first button
 VERDICTS = {
     ("protected", "balanced"): ("Balanced: protected", "try it with more people", "May be given away:", "Report"),
     ("partly protected", "fast"): ("Fast: partly protected", "a greater strength", "May be given away:", "Report"),
@@ -32,19 +34,26 @@ VERDICTS = {
         "Choose another strength",
     ),
     ("not decided", "fast"): ("Fast: not decided", "so few prove nothing", "is not proved yet:", "Report"),
+    ("not protected", "usc"): (
+        "usc: not protected",
+        "Do not give it away as anonymous: choose another method or a strength",
+        "Hidden, but not protected; not to be given away as anonymous:",
+        "Choose another method",
+    ),
 }
 
 
-def judged_job(folder: Path, protection: str, strength: str) -> JobFolder:
+def judged_job(folder: Path, protection: str, hidden_by: str) -> JobFolder:
     """A job whose attackers have ended."""
-    job = new_job(folder, source=str(folder), title=f"{protection}, {strength}", rule="")
+    job = new_job(folder, source=str(folder), title=f"{protection}, {hidden_by}", rule="")
     job.keep("done-read.json", {"ok": True, "people": 4, "recordings": 12, "notes": []})
     hidden = {"done": 12, "failed": 0, "failures": [], "folder": str(job.anonymized), "private": str(job.private)}
     job.keep("done-hide.json", {"ok": True, **hidden})
     told = {"corpus": "c", "method": "m", "protection": protection, "sentence": "In words and numbers.", "next": "x"}
     tables = {"tables": [{"head": HEAD, "rows": ROWS}], "notes": ["A remark."], "evidence": ""}
     job.keep("done-attack.json", {"ok": True, "verdict": "m: x", "verdicts": [told], **tables})
-    job.change(phase="attack", status="idle", strength=strength)
+    named = {"strength": hidden_by, "method": ""} if hidden_by in PRESETS else {"strength": "", "method": hidden_by}
+    job.change(phase="attack", status="idle", **named)
     return job
 
 

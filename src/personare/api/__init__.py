@@ -5,6 +5,7 @@ Everything here is importable as ``personare.NAME``; nothing heavy is loaded bef
 
 from __future__ import annotations
 
+from personare.api.choices import methods, strengths
 from personare.api.panels import PanelResults, analyze_panel, export_panel, make_panel
 from personare.api.proof import evaluate, infer, listen, measured, run_study
 from personare.api.registration import (
@@ -22,7 +23,6 @@ from personare.api.speech import (
     embed,
     read_audio,
     read_corpus,
-    strengths,
     write_audio,
 )
 from personare.api.tokens import (
@@ -55,6 +55,7 @@ __all__ = [
     "listen",
     "make_panel",
     "measured",
+    "methods",
     "read_audio",
     "read_corpus",
     "read_token_corpus",

@@ -99,18 +99,6 @@ def resolve_method(method: str | None, strength: str | None, parameters: Mapping
     return ResolvedMethod(chosen.method, {**chosen.parameters, **parameters}, note)
 
 
-def strengths() -> list[dict[str, Any]]:
-    """List the strengths, weakest first: what each means, what it costs, and which of its models are not fetched.
-
-    >>> [one["name"] for one in strengths()]
-    ['fast', 'balanced', 'strong']
-    """
-    from personare.anonymizers.presets import PRESETS
-
-    names = ("name", "method", "meaning", "attacker_errs", "words_wrong", "missing")
-    return [{name: getattr(preset, name) for name in names} for preset in PRESETS.values()]
-
-
 def anonymize(
     audio: AudioLike,
     *,

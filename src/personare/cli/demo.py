@@ -1,8 +1,9 @@
-"""personare demo: the whole path on synthetic voices, from nothing to a report that compares the three strengths."""
+"""personare demo: the whole path on synthetic voices, from nothing to a report that compares strengths and methods."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -13,18 +14,26 @@ def demo(
     folder: Path = typer.Argument(Path("personare-demo"), metavar="DIR", help="Where everything goes."),
     speakers: int = typer.Option(16, min=2, help="How many synthetic speakers."),
     utterances: int = typer.Option(6, min=2, help="How many utterances each."),
+    method: list[str] | None = typer.Option(
+        None, metavar="NAME", help="One more to compare: a method (see: personare methods), or module:Class."
+    ),
+    settings: list[str] | None = typer.Option(
+        None, "--set", metavar="METHOD.NAME=VALUE", help="A parameter of a method that is compared."
+    ),
     jobs: int = typer.Option(2, "--jobs", "-j", min=1, help="How many processes work at once."),
     as_json: bool = show.JSON,
 ) -> None:
     """Make voices, hide them, attack them, report: the whole path in a few minutes, without any data of yours.
 
     The voices are synthetic (Kokoro). The strengths fast, balanced and strong (see: personare methods) are attacked and
-    listened to side by side; the folder 'anonymized' holds what 'personare anonymize' makes. Run it again, and what is
-    done is not done again.
+    listened to side by side, and every --method beside them; the folder 'anonymized' holds what 'personare anonymize'
+    makes. Run it again, also with one more --method, and what is done is not done again.
 
-    Example:
+    Examples:
 
         personare demo my-demo --jobs 2
+
+        personare demo my-demo --method usc --method my_module:MyAnonymizer
     """
     show.one_thread()
     from personare import api
@@ -36,6 +45,7 @@ def demo(
     from personare.pipeline.jobs import voices as speaking
     from personare.pipeline.jobs.target import private_folder
 
+    more = _methods(method or [], settings)
     for model in ("kokoro", "ecapa", "moonshine", "dnsmos", *(m for p in PRESETS.values() for m in p.models)):
         files_of(model)
     source, target = folder / "voices", folder / "anonymized"
@@ -56,7 +66,7 @@ def demo(
     show.failures(anonymized.failures)
     typer.echo("3/3 attacking and listening", err=as_json)
     methods = {name: {"method": p.method, **p.parameters} for name, p in PRESETS.items()}
-    study = builtin.comparison(source, methods, attacked=made.speakers)
+    study = builtin.comparison(source, methods | more, attacked=made.speakers)
     result = given.watched(api.run_study, study=study, out=folder / "run", resume=True, jobs=jobs)
     page = result.report()
     title = f"{result.title}; every attack is in the report"
@@ -68,3 +78,23 @@ def demo(
         )
     if result.failures:
         raise typer.Exit(1)
+
+
+def _methods(names: list[str], settings: list[str] | None) -> dict[str, dict[str, Any]]:
+    """Look up the methods to compare besides: what is misspelt or missing is said before any voice is made."""
+    from personare.cli.settings import parse_member_settings
+    from personare.core.catalog import allow_modules_in
+    from personare.core.errors import ConfigError, did_you_mean
+    from personare.pipeline.system import System, rehearse
+
+    parameters = parse_member_settings(settings, kind="method", example="mcadams.alpha=0.8")
+    for name in parameters:
+        if name not in names:
+            following = did_you_mean(name, names) if names else f"add --method {name}"
+            raise ConfigError(f"--set {name}: no --method names '{name}'; {following}")
+    if any(":" in name for name in names):
+        allow_modules_in(Path.cwd())
+    chosen = {name: parameters.get(name, {}) for name in names}
+    for name, own in chosen.items():
+        rehearse(System(name, own))
+    return {name: {"method": name, **own} for name, own in chosen.items()}

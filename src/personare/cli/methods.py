@@ -53,7 +53,7 @@ def methods(
             f"{UNPROTECTED['attacker_errs']:.1f} % without protection, 50 % by guessing. "
             f"Wrong words without protection: {UNPROTECTED['words_wrong']:.1f} %."
         )
-        rows = [[n, show.description(ANONYMIZERS.load(n)).partition("\n")[0]] for n in ANONYMIZERS.names()]
+        rows = [[n, ANONYMIZERS.summary(n)] for n in ANONYMIZERS.names()]
         show.table("anonymizers", ["name", "what it does"], rows)
         return
     if ":" in name:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -59,6 +60,10 @@ class Catalog:
         label = f"{self.kind} '{name}'" + (f" ({target})" if target != name else "")
         module, _, attribute = target.partition(":")
         return self._checked(_attribute(_imported(module, label), attribute, label), label)
+
+    def summary(self, name: str) -> str:
+        """Give the first line of what a method says of itself, as plain text: marks of code are for other readers."""
+        return (inspect.getdoc(self.load(name)) or "").replace("``", "").partition("\n")[0]
 
     def register(self, name: str, cls: type) -> None:
         """Make a class known by a name in this program and in its workers."""

@@ -25,13 +25,13 @@ from personare import api
 from personare.core.errors import PersonareError
 from personare.panels.tokens import digest_of, looks_right, new_token
 from personare.web.guard import LOOPBACK, Guard, Handler, RateLimit, RequestError, answering, json_object
-from personare.web.job_actions import act, job_state, listing
+from personare.web.job_actions import act, job_state, listing, other_methods
 from personare.web.job_folders import ID, PROGRESS, JobFolder, Phase, jobs_in, new_job, upload_place
 from personare.web.serving import Files, file_routes, static_files
 
 COOKIE, CSRF = "personare-app", "x-csrf"
 PAGE = "app.html"
-FILES = (PAGE, "icon.svg", "look.css", "app.css", "app.js", "dom.js", "steps.js", "spectrogram.js")
+FILES = (PAGE, "icon.svg", "look.css", "app.css", "app.js", "choices.js", "dom.js", "steps.js", "spectrogram.js")
 MOST_BYTES = 5 * 1024 * 1024  # a piece of an uploaded file
 MOST_FILE = 4 * 1024**3
 REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; frame-ancestors 'none'"
@@ -144,7 +144,8 @@ class AppServer:
     async def _state(self, _request: Request) -> Response:
         def told() -> dict[str, Any]:
             jobs = [{"id": job.id, **job_state(job, running=self.at_work(job))} for job in jobs_in(self.folder)]
-            return {"csrf": self._csrf, "strengths": api.strengths(), "jobs": jobs, "folder": str(self.folder)}
+            choices = {"strengths": api.strengths(), "methods": other_methods()}
+            return {"csrf": self._csrf, **choices, "jobs": jobs, "folder": str(self.folder)}
 
         return JSONResponse(await run_in_threadpool(told))
 

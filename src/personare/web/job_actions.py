@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from personare import api
 from personare.core.audio import readable_suffixes
+from personare.core.errors import did_you_mean
 from personare.web.guard import RequestError
 from personare.web.job_folders import PHASES, PROGRESS, JobFolder, Phase
 
@@ -94,13 +95,35 @@ def _begin(workers: Workers, job: JobFolder, phase: Phase, given: Mapping[str, A
     if ended is None or not ended["ok"]:
         raise RequestError(409, "something else comes first; load the page again")
     if phase in ("preview", "hide"):
-        strength = given.get("strength", job.facts().strength)
-        if strength not in [one["name"] for one in api.strengths()]:
-            raise RequestError(422, f"there is no strength '{strength}'")
-        if job.anonymized.exists() and strength != job.facts().strength:
-            raise RequestError(409, "the voices are hidden with another strength already; cancel that first")
-        job.change(strength=strength)
+        facts = job.facts()
+        chosen = _chosen(given)
+        if job.anonymized.exists() and replace(facts, **chosen).hidden_by != facts.hidden_by:
+            raise RequestError(409, "the voices are hidden in another way already; cancel that first")
+        job.change(**chosen)
     workers.start(job, phase)
+
+
+def _chosen(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Take the strength or the method out of what a page sends; nothing where it says neither."""
+    strength, method = given.get("strength", ""), given.get("method", "")
+    if not isinstance(strength, str) or not isinstance(method, str):
+        raise RequestError(422, "name a strength or a method")
+    if strength and method:
+        raise RequestError(422, "a strength and a method both say how voices are hidden; name one of them")
+    if strength and strength not in [one["name"] for one in api.strengths()]:
+        raise RequestError(422, f"there is no strength '{strength[:LONGEST_NAME]}'")
+    if method:
+        needs = {one["name"]: one["needs"] for one in other_methods()}
+        if method not in needs:
+            raise RequestError(422, f"there is no method '{method[:LONGEST_NAME]}'; {did_you_mean(method, needs)}")
+        if needs[method]:
+            raise RequestError(409, f"the method '{method}' cannot be used yet; it needs: {needs[method]}")
+    return {"strength": strength, "method": method} if strength or method else {}
+
+
+def other_methods() -> list[dict[str, Any]]:
+    """List the methods that no strength stands for: what each does, and what it still needs."""
+    return [one for one in api.methods() if not one["strength"]]
 
 
 def _pause(workers: Workers, job: JobFolder) -> None:

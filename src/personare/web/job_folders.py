@@ -1,6 +1,6 @@
 """The app's jobs: one folder each, with all that was chosen and made; what is on disk is what there is.
 
-JOBS/ID/job.json            what was chosen: speech, who speaks, strength, and what is being done
+JOBS/ID/job.json            what was chosen: speech, who speaks, strength or method, and what is being done
 JOBS/ID/found.parquet       the recordings as they were found; speech/: with the names that were given to people
 JOBS/ID/anonymized/         may be given away; anonymized-private/ must stay
 JOBS/ID/run/, report/       what the attackers found
@@ -35,16 +35,25 @@ LONGEST_NAME, MOST_PARTS = 200, 4
 
 @dataclass(frozen=True)
 class JobFacts:
-    """What job.json says; ``names`` are the names that were given to people, by the names they were found under."""
+    """What job.json says; ``names`` are the names that were given to people, by the names they were found under.
+
+    Voices are hidden by a ``strength`` or by a ``method``; the other of the two is empty.
+    """
 
     title: str
     source: str
     created: float
     rule: str = ""
     strength: str = "balanced"
+    method: str = ""
     phase: Phase = "read"
     status: Status = "idle"
     names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def hidden_by(self) -> dict[str, Any]:
+        """The strength or the method, as the library's functions take it."""
+        return {"method": self.method} if self.method else {"strength": self.strength}
 
 
 @dataclass(frozen=True)

@@ -112,12 +112,12 @@ def preview(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
         start = row.get("start_s") or 0.0
         sound = read_mono(Path(row["audio"]), start_s=start, stop_s=row.get("end_s"))
         before = Audio(sound.samples[: int(PREVIEW_S * sound.rate_hz)], sound.rate_hz)
-        after = api.anonymize(before, strength=facts.strength, speaker=row["speaker"])
+        after = api.anonymize(before, **facts.hidden_by, speaker=row["speaker"])
         for kind, audio in (("before", before), ("after", after)):
             write(job.path / "preview" / f"{number}-{kind}.flac", audio)
         shown.append({"speaker": row["speaker"], "seconds": round(before.duration_s, 2)})
         progress.did(ok=True)
-    return {"sounds": shown, "strength": facts.strength}
+    return {"sounds": shown, **facts.hidden_by}
 
 
 def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
@@ -127,7 +127,7 @@ def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
     made = api.anonymize_corpus(
         job.speech,
         job.anonymized,
-        strength=facts.strength,
+        **facts.hidden_by,
         watch=lambda result: progress.did(ok=result.ok),
         told=progress.told,
     )

@@ -96,6 +96,7 @@ class CodecRoundTrip(Fingerprinted):
 
     paper: ClassVar[str] = _PAPER
     VERSION: ClassVar[int] = 1
+    OFFERED: ClassVar[bool] = False  # as it is, it keeps all levels: the voice is not hidden
 
     codec: str = field(default="usc", compare=False)
     levels: int | None = None

@@ -29,6 +29,7 @@ from personare.anonymizers.signal.ranges import Range, check_range, draw
 from personare.anonymizers.signal.speaking_rate import change_speaking_rate
 from personare.anonymizers.signal.targets import TargetVoice, average_target, builtin_targets, load_targets
 from personare.anonymizers.signal.vocoder import (
+    WORLD_LIBRARIES,
     WorldParameters,
     median_f0_hz,
     resynthesize,
@@ -70,6 +71,7 @@ class Formants(Fingerprinted):
         "Morise et al., WORLD, 2016"
     )
     VERSION: ClassVar[int] = 2
+    LIBRARIES: ClassVar[Mapping[str, str]] = WORLD_LIBRARIES
     RENAMED: ClassVar[Mapping[str, str]] = {"most": "max_shift", "rate": "speaking_rate"}
 
     targets: Path | None = None

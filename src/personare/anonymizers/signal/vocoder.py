@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+WORLD_LIBRARIES = {"pyworld": "pitch"}  # what must be installed, and the extra that brings it
 _FADE_FRAMES = 10
 _SHORTEST_S = 0.1
 _LIMIT_S = 0.0025

@@ -21,6 +21,7 @@ from personare.anonymizers.signal.band_limit import band_limit_hz
 from personare.anonymizers.signal.drift import draw_drift
 from personare.anonymizers.signal.ranges import Range, check_range, draw, draw_octaves
 from personare.anonymizers.signal.vocoder import (
+    WORLD_LIBRARIES,
     WorldParameters,
     median_f0_hz,
     resynthesize,
@@ -55,6 +56,7 @@ class WorldWarp(Fingerprinted):
 
     paper: ClassVar[str] = "Morise et al., WORLD, 2016"
     VERSION: ClassVar[int] = 2
+    LIBRARIES: ClassVar[Mapping[str, str]] = WORLD_LIBRARIES
     RENAMED: ClassVar[Mapping[str, str]] = {"breath": "aperiodicity"}
 
     warp: Range = (1.12, 1.25)

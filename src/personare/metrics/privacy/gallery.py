@@ -221,9 +221,9 @@ class _Block:
             columns = self._from_list(draw, size, last)
         outcome = self._decide(draw, columns, rank)
         for row in np.flatnonzero(outcome.shallow):  # most of the list belongs to one fold: sort the whole gallery
-            one = _Block(self.enroll[row : row + 1], self.gallery, self.scores[row : row + 1], None)
-            full = one._looked_up(draw, size, last[row : row + 1], depth=None)
-            outcome.isolated[row] = one._decide(draw, full, rank[row : row + 1]).isolated[0]
+            one = self._alone(row)
+            full = one._looked_up(draw, size, last[[row]], depth=None)
+            outcome.isolated[row] = one._decide(draw, full, rank[[row]]).isolated[0]
         return outcome.isolated
 
     def _from_list(self, draw: GalleryDraw, size: int, last: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -235,9 +235,12 @@ class _Block:
         if short.any():
             columns[short], still = self._members(self.top[short], draw, size, last[short])
             for row in np.flatnonzero(short)[still]:
-                one = _Block(self.enroll[row : row + 1], self.gallery, self.scores[row : row + 1], None)
-                columns[row] = one._looked_up(draw, size, last[row : row + 1], depth=DEPTH)[0]
+                columns[row] = self._alone(row)._looked_up(draw, size, last[[row]], depth=DEPTH)[0]
         return columns
+
+    def _alone(self, row: np.intp) -> _Block:
+        """Take one predicate out, whose gallery is sorted by itself."""
+        return _Block(self.enroll[[row]], self.gallery, self.scores[[row]], None)
 
     def _members(
         self, top: NDArray[np.intp], draw: GalleryDraw, size: int, last: NDArray[np.intp]

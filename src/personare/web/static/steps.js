@@ -1,4 +1,5 @@
-// The steps of a job: people, strength, hiding, attackers, what may be given away.
+// The steps of a job: people, strength or method, hiding, attackers, what may be given away.
+import { choices } from "./choices.js";
 import { ask, el, fill, problem, say, sentence } from "./dom.js";
 import { draw } from "./spectrogram.js";
 
@@ -6,7 +7,6 @@ const RULES = [["", "As the folder is laid out"], ["folder", "Each folder is a p
 const number = value => Number(value).toLocaleString("en");
 const unbroken = words => words.replace(/(\d) %/g, "$1\u00a0%");  // a number stays with its unit
 const remarks = notes => notes.length === 1 ? "1 remark" : `${notes.length} remarks`;
-const percent = value => `${Number(value).toFixed(1)} %`;
 const time = seconds => !seconds ? "" : seconds < 90 ? `about ${seconds} s left` : seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
 
 export const STEPS = ["Recordings", "People", "Strength", "Hide", "Attack", "Give away"];
@@ -89,24 +89,22 @@ export function people(job, page) {
 }
 
 export function strength(job, page) {
-  let chosen = job.strength;
-  const choice = one => el("label", { class: "strength" }, el("input", { type: "radio", name: "strength", value: one.name, checked: one.name === job.strength, "aria-label": one.name, onchange: () => { chosen = one.name; } }),
-    el("b", {}, one.name), el("p", { class: "soft" }, one.meaning),
-    el("dl", {}, el("dt", {}, "attacker wrong"), el("dd", {}, percent(one.attacker_errs)), el("dt", {}, "words wrong"), el("dd", {}, percent(one.words_wrong))),
-    one.missing.length ? el("p", { class: "missing" }, `Needs: personare models fetch ${one.missing.join(" ")}`) : null);
-  const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running";
+  const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running", by = ended && (ended.method || ended.strength);
   const sounds = ended && ended.ok ? ended.sounds.map((sound, i) => el("section", { class: "card" }, el("h2", { class: "first" }, sound.speaker),
     el("div", { class: "before-after" }, ["before", "after"].map(kind => {
-      const address = `api/jobs/${job.id}/sound/${i}/${kind}?${ended.strength}`, canvas = el("canvas", { role: "img", "aria-label": `Spectrogram ${kind}, ${sound.speaker}` });
+      const address = `api/jobs/${job.id}/sound/${i}/${kind}?${encodeURIComponent(by)}`, canvas = el("canvas", { role: "img", "aria-label": `Spectrogram ${kind}, ${sound.speaker}` });
       draw(canvas, address).catch(() => canvas.remove());
-      return el("div", { class: "sound" }, el("b", {}, kind === "before" ? "Before" : `After (${ended.strength})`), canvas, el("audio", { controls: true, preload: "auto", src: address, "aria-label": `${kind}, ${sound.speaker}` }));
+      return el("div", { class: "sound" }, el("b", {}, kind === "before" ? "Before" : `After (${by})`), canvas, el("audio", { controls: true, preload: "auto", src: address, "aria-label": `${kind}, ${sound.speaker}` }));
     })))) : [];
-  return [el("h1", {}, "How strongly?"),
-    el("fieldset", { class: "strengths" }, el("legend", {}, "What was measured of each: how often the best of our attackers is wrong about who speaks (50 % is guessing: nobody is recognised), and how many words a recognizer gets wrong."), page.strengths.map(choice)),
+  const begin = action => () => act(job, { action, ...choice() }, page);
+  const hear = el("button", { type: "button", onclick: begin("preview") }, sounds.length ? "Hear it with this choice" : "Hear three recordings first");
+  const hide = el("button", { class: "main", type: "button", onclick: begin("hide") }, "Hide all voices");
+  const allow = () => { for (const button of [hear, hide]) button.disabled = busy || !choice(); };
+  const { shown, choice } = choices(job, page, allow);
+  allow();
+  return [el("h1", {}, "How strongly?"), shown,
     failure(job, "preview"), busy ? el("p", { id: "work" }, "Hiding three voices …") : null,
-    el("div", { class: "actions" }, el("button", { type: "button", disabled: busy, onclick: () => act(job, { action: "preview", strength: chosen }, page) }, sounds.length ? "Hear it with this strength" : "Hear three recordings first"),
-      el("button", { class: "main", type: "button", disabled: busy, onclick: () => act(job, { action: "hide", strength: chosen }, page) }, "Hide all voices"),
-      el("button", { type: "button", onclick: () => page.go(1) }, "Back")),
+    el("div", { class: "actions" }, hear, hide, el("button", { type: "button", onclick: () => page.go(1) }, "Back")),
     sounds.length ? el("p", { class: "soft" }, "Voices are drawn anew when everything is hidden.") : null, sounds];
 }
 
@@ -116,20 +114,22 @@ export function hiding(job, page) {
     failed ? el("div", { class: "actions" }, el("button", { type: "button", onclick: () => act(job, { action: "cancel" }, page) }, "Choose again")) : el("p", { class: "soft" }, "You may close this page, or end the app: the work goes on where it was.")];
 }
 
-// what a verdict means for the person at this page, who types no commands
+// what a verdict means for the person at this page, who types no commands; better: what else could be chosen
 const VERDICTS = {
-  "protected": ["good", "●", "Before you rely on it, try it with more people and other speech; keep the key apart."],
-  "partly protected": ["warn", "◆", "Give away fewer recordings of each person, or choose a greater strength."],
-  "not protected": ["bad", "▲", "Do not give it away as anonymous: choose a greater strength, and let attackers listen again."],
-  "not decided": ["open", "○", "Hide recordings of more people, or more of each: so few prove nothing."],
+  "protected": ["good", "●", () => "Before you rely on it, try it with more people and other speech; keep the key apart."],
+  "partly protected": ["warn", "◆", better => `Give away fewer recordings of each person, or choose ${better}.`],
+  "not protected": ["bad", "▲", better => `Do not give it away as anonymous: choose ${better}, and let attackers listen again.`],
+  "not decided": ["open", "○", () => "Hide recordings of more people, or more of each: so few prove nothing."],
 };
 const judged = job => (job.ended.attack && job.ended.attack.ok && job.ended.attack.verdicts) || [];
 const exposed = job => judged(job).some(one => one.protection === "not protected");
 
-function verdict(one, strength) {
-  const [kind, mark, next] = VERDICTS[one.protection] || VERDICTS["not decided"];
-  const words = strength === "strong" && kind !== "good" && kind !== "open" ? "Do not give it away as anonymous, or give away fewer recordings of each person; there is no greater strength." : next;
-  return el("section", { class: `verdict ${kind}` }, el("h2", { class: "first" }, el("span", { "aria-hidden": "true" }, `${mark} `), `${strength[0].toUpperCase()}${strength.slice(1)}: ${one.protection}`),
+function verdict(one, job) {
+  const [kind, mark, next] = VERDICTS[one.protection] || VERDICTS["not decided"], { method, strength } = job;
+  const strongest = strength === "strong" && kind !== "good" && kind !== "open";
+  const words = strongest ? "Do not give it away as anonymous, or give away fewer recordings of each person; there is no greater strength." : next(method ? "another method or a strength" : "a greater strength");
+  const name = method || `${strength[0].toUpperCase()}${strength.slice(1)}`;
+  return el("section", { class: `verdict ${kind}` }, el("h2", { class: "first" }, el("span", { "aria-hidden": "true" }, `${mark} `), `${name}: ${one.protection}`),
     el("p", {}, unbroken(one.sentence)), el("p", {}, el("b", {}, "Next: "), words));
 }
 
@@ -146,7 +146,7 @@ function hidden(job) {
     el("p", {}, givenAway(job)), el("p", { class: "paths" }, done.folder), el("p", {}, el("strong", {}, "Must stay: "), "the key that links people and recordings. Delete it to cut the link."), el("p", { class: "paths" }, done.private));
 }
 
-const again = (job, page, main) => el("button", { type: "button", class: main ? "main" : "", onclick: () => confirm("Remove the hidden recordings, their key and the report, and choose again?") && act(job, { action: "again" }, page).then(() => page.go(2)) }, "Choose another strength");
+const again = (job, page, main) => el("button", { type: "button", class: main ? "main" : "", onclick: () => confirm("Remove the hidden recordings, their key and the report, and choose again?") && act(job, { action: "again" }, page).then(() => page.go(2)) }, job.method ? "Choose another method" : "Choose another strength");
 
 export function attacking(job, page) {
   const failed = failure(job, "attack"), busy = job.phase === "attack" && !failed && job.ended.attack === null;
@@ -163,7 +163,7 @@ export function attacking(job, page) {
 
 export function result(job, page) {
   const done = job.ended.attack, table = done.tables[0];
-  const words = judged(job).length ? judged(job).map(one => verdict(one, job.strength)) : done.verdict.split("\n").filter(Boolean).map(line => el("p", { class: "verdict" }, line.replace(/`/g, "")));
+  const words = judged(job).length ? judged(job).map(one => verdict(one, job)) : done.verdict.split("\n").filter(Boolean).map(line => el("p", { class: "verdict" }, line.replace(/`/g, "")));
   return [el("h1", {}, "The verdict"), words,
     el("div", { class: "actions" }, exposed(job) ? again(job, page, true) : null, el("a", { class: "button", href: `api/jobs/${job.id}/file/report`, target: "_blank", rel: "noopener" }, "Report"),
       done.evidence ? el("span", { class: "soft" }, done.evidence) : el("a", { class: "button", href: `api/jobs/${job.id}/file/evidence`, download: "evidence.pdf" }, "PDF evidence"),
