@@ -267,7 +267,7 @@ def test_a_key_that_is_refused_leaves_nothing_behind(
     key.chmod(mode)
     with pytest.raises(PersonareError, match=says):
         run(small_corpus, tmp_path / "new" / "out", key_file=key)
-    assert [path.name for path in tmp_path.iterdir()] == ["keys"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["keys", "original"]
 
 
 def test_a_withdrawn_speaker_is_noticed(small_corpus: Path, tmp_path: Path) -> None:
