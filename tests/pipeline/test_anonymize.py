@@ -256,7 +256,11 @@ def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Pat
 
 @pytest.mark.parametrize(
     ("content", "mode", "says"),
-    [("ab" * 32, 0o644, "others can read"), ("00" * 32, 0o600, "all its bytes are 0"), ("ab", 0o600, "holds 1 bytes")],
+    [
+        (bytes(range(32)).hex(), 0o644, "others can read"),
+        ("00" * 32, 0o600, "all its bytes are 0"),
+        ("ab", 0o600, "holds 1 bytes"),
+    ],
 )
 def test_a_key_that_is_refused_leaves_nothing_behind(
     small_corpus: Path, tmp_path: Path, content: str, mode: int, says: str
