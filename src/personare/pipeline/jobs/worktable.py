@@ -8,6 +8,7 @@ Rows come in the order of the new names, which says nothing of the source.
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import sqlite3
@@ -91,7 +92,9 @@ def _told(place: Path | None) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise OutputError(f"{place or 'the list of work'}: cannot be written ({error})") from error
+        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        why = os.strerror(errno.ENOSPC) if full else error  # the words that everything else uses for a full disk
+        raise OutputError(f"{place.parent if place else 'the list of work'}: cannot be written ({why})") from error
 
 
 def _opened(address: str) -> sqlite3.Connection:
