@@ -151,7 +151,7 @@ def isolation_in_galleries(
             near = gallery.unit.compare(unit, gallery.rows_of(draw.order[:direct]))
             listed = None if top is None else draw.position.astype(np.int32)[gallery.owner[top.columns]]
             for s, size in enumerate(sizes):
-                isolated[part, s, d] = view.outcomes(_Draw(draw, near, listed), size)
+                isolated[part, s, d] = view.outcomes(_MetDraw(draw, near, listed), size)
     return isolated
 
 
@@ -172,7 +172,7 @@ def _is_direct(gallery: Gallery, size: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Draw:
+class _MetDraw:
     """One order of the people, as some predicates meet it.
 
     ``near`` are their scores with the people who come first [k, m], as far as any gallery is looked up directly;
@@ -195,7 +195,7 @@ class _Predicates:
     own: NDArray[np.intp] | None
     top: Highest | None
 
-    def outcomes(self, drawn: _Draw, size: int) -> NDArray[np.bool_]:
+    def outcomes(self, drawn: _MetDraw, size: int) -> NDArray[np.bool_]:
         """Give the outcomes [k, folds] in galleries of this size: the first ``size`` - 1 people, and one more."""
         draw = drawn.people
         last = np.full(len(self.enroll), draw.order[size - 1])
@@ -222,7 +222,7 @@ class _Predicates:
         step = max(1, BLOCK_CELLS // (size * self.gallery.folds))
         return (rows[start : start + step] for start in range(0, len(rows), step))
 
-    def _from_list(self, drawn: _Draw, size: int, last: NDArray[np.intp]) -> Highest:
+    def _from_list(self, drawn: _MetDraw, size: int, last: NDArray[np.intp]) -> Highest:
         """Pick the gallery's members out of the sorted list of everybody; rows with too few are looked up."""
         assert self.top is not None and drawn.listed is not None
         if size == len(self.gallery.speakers):
