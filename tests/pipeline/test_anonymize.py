@@ -254,6 +254,26 @@ def test_the_key_must_not_lie_in_the_folder_that_is_given_away(small_corpus: Pat
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("content", "mode", "says"),
+    [
+        (bytes(range(32)).hex(), 0o644, "others can read"),
+        ("00" * 32, 0o600, "all its bytes are 0"),
+        ("ab", 0o600, "holds 1 bytes"),
+    ],
+)
+def test_a_key_that_is_refused_leaves_nothing_behind(
+    small_corpus: Path, tmp_path: Path, content: str, mode: int, says: str
+) -> None:
+    key = tmp_path / "keys" / "key"
+    key.parent.mkdir()
+    key.write_text(content + "\n")
+    key.chmod(mode)
+    with pytest.raises(PersonareError, match=says):
+        run(small_corpus, tmp_path / "new" / "out", key_file=key)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["keys", "original"]
+
+
 def test_a_withdrawn_speaker_is_noticed(small_corpus: Path, tmp_path: Path) -> None:
     run(small_corpus, tmp_path / "out")
     rest = Corpus(read_corpus(small_corpus).corpus.frame.filter(pl.col("speaker") != "anna"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -168,9 +169,9 @@ def test_a_dry_run_says_everything_and_writes_nothing(personare: Command, small_
         "out-private/key",
     ):
         assert word in done.stdout
-    assert "takes about  1 s" in done.stdout and "nothing is written" in done.stdout
+    assert re.search(r"takes about  \d", done.stdout) and "nothing is written" in done.stdout
     plan = json.loads(personare("anonymize", small_corpus, tmp_path / "out", *FAST, "--dry-run", "--json").stdout)
-    assert plan["people"] == 4 and plan["utterances"] == 16 and 0 < plan["expected_s"] < 60
+    assert plan["people"] == 4 and plan["utterances"] == 16 and plan["expected_s"] > 0
     one = personare("anonymize", small_corpus / "anna" / "anna-0.wav", tmp_path / "x.flac", *FAST, "--dry-run")
     assert one.code == 0 and "would write" in one.stdout and set(tmp_path.rglob("*")) == before
 

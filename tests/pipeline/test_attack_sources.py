@@ -27,7 +27,7 @@ from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.stages.embed import EmbedJob
 from personare.pipeline.stages.measure import AttackSources, VectorSource
 from personare.pipeline.store import Store
-from personare.pipeline.study import Study, read_study
+from personare.pipeline.study import CorpusChoice, Study, read_study
 from personare.pipeline.system import System, key_token
 from personare.reports.run import read_run
 from pipeline.blends import command, noted, write_blends
@@ -170,7 +170,7 @@ def test_what_the_study_measured_is_what_attack_gives(graph: Graph, place: Path)
 
 def test_speech_anonymized_under_the_attackers_own_key_is_refused(place: Path, tmp_path: Path) -> None:
     """An owner who happens to share the attacker's key would be attacked with a perfect copy: no number comes of it."""
-    study = Study("any", {"any": None}, {"any": None})  # type: ignore[dict-item]
+    study = Study("any", {"any": CorpusChoice()}, {"any": None})
     load_or_make_key(tmp_path / "shared.key", new=key_of(study, "attacker"))
     words = ["--method", "mcadams", "--set", f"alpha={ALPHA}", "--names", "keep", "--key", tmp_path / "shared.key"]
     command("anonymize", place / "corpus", tmp_path / "anon", *words)

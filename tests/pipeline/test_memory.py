@@ -1,20 +1,29 @@
-"""What is held of an utterance while a corpus is anonymized: rows of tables, no Python object each."""
+"""What is held of an utterance while a corpus is anonymized: nothing, but for the row of the corpus that was given."""
 
 from __future__ import annotations
 
 import functools
 import gc
+import subprocess
+import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+import pytest
 
 from personare.core.journal import encode_line
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
+from personare.engine import Result
+from personare.pipeline.jobs import published, worktable
+from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.anonymize_journal import AnonymizeJournal
-from personare.pipeline.jobs.worklist import work_list
+from personare.pipeline.jobs.anonymize_work import AnonymizedUtterance, KnownResult
+from personare.pipeline.jobs.worktable import work_table
+from personare.pipeline.system import System
 
 FEW, MANY = 10_000, 40_000
 
@@ -51,20 +60,85 @@ def write_manifest(folder: Path, count: int) -> Path:
     return folder / "manifest.parquet"
 
 
-def test_the_list_of_work_holds_no_object_per_utterance() -> None:
-    def name_of(_: str, utterance: str) -> str:
-        return f"audio/{utterance[:2]}/{utterance}.flac"
-
-    corpora = [listed(count) for count in (FEW, MANY)]
-    few, many = (python_bytes(functools.partial(work_list, corpus, name_of)) for corpus in corpora)
-    assert many < 1.5 * few
+def name_of(_: str, utterance: str) -> str:
+    return f"audio/{utterance[:2]}/{utterance}.flac"
 
 
-def test_a_journal_is_read_some_lines_at_a_time(tmp_path: Path) -> None:
+def test_the_list_of_work_and_the_journal_are_on_the_disk(tmp_path: Path, monkeypatch: Any) -> None:
+    """Listing, looking up in the journal, working, counting and naming everything: the same few objects at any size."""
+
+    def work(corpus: Corpus, private: Path) -> None:
+        journal = AnonymizeJournal(private, "system")
+        with work_table(private) as table:
+            table.fill(corpus, name_of)
+            table.note(journal.lines())
+            assert sum(one.known is not None for one in table.assignments(None)) == len(corpus)
+            for item in table.noted():
+                table.made(item)
+            assert table.list_made(lambda who, what: (what, who)) == len(corpus)
+            for part in table.listed((), rows=500):
+                assert len(part)
+            assert sum(1 for _ in table.digests()) == len(corpus)
+
+    monkeypatch.setattr(worktable, "_ROWS", 256)
+    corpora = [listed(count) for count in (1500, 6000)]
+    places = [write_journal(tmp_path / str(count), count) for count in (1500, 6000)]
+    work(listed(10), write_journal(tmp_path / "10", 10))  # what is loaded once
     few, many = (
-        python_bytes(AnonymizeJournal(write_journal(tmp_path / str(n), n), "system").known) for n in (FEW, MANY)
+        min(python_bytes(functools.partial(work, *one)) for _ in range(2))  # the first may load something
+        for one in zip(corpora, places, strict=True)
     )
     assert many < 1.5 * few
+    assert [path.name for path in places[1].iterdir()] == ["journal"], "the table is removed at the end"
+
+
+MEASURED = """
+import pathlib, sys
+sys.path.insert(0, {tests!r})
+import test_memory
+print(test_memory.bytes_of_a_job({count}, pathlib.Path({folder!r})))
+"""
+
+
+def bytes_of_a_job(count: int, folder: Path) -> int:
+    """How much this process grew, at its greatest, while a job over so many utterances ran; their corpus not counted.
+
+    What is held at a time is made small, and what is loaded once is loaded before.
+    """
+    published.ROW_GROUP, worktable._ROWS, worktable._CACHE_KIB = 512, 256, 512
+    system = System("mcadams", {"alpha": 0.8})
+    anonymize(listed(3000), folder / "first", system, engine=Nothing())
+    corpus = listed(count)
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the greatest size is counted from here
+    before = _status("VmRSS")
+    assert anonymize(corpus, folder / "out", system, engine=Nothing()).done == count
+    return _status("VmHWM") - before
+
+
+def _status(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+class Nothing:
+    """An engine that writes an empty file for each utterance: what is left is the work of the main process."""
+
+    def map(self, work: Any, items: Iterable[Any], *, ordered: bool = True) -> Iterator[Result[Any, Any]]:
+        del ordered
+        for index, item in enumerate(items):
+            place = work.place_of(item)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.touch()
+            yield Result(index, item, AnonymizedUtterance(0.1, 0.001, "a" * 64, f"{index:064d}"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the greatest size since")
+def test_a_job_needs_no_memory_for_each_utterance_beyond_its_row_in_the_corpus(tmp_path: Path) -> None:
+    """Memory of the whole process, tables included: rows that were held would need some hundred bytes each."""
+    script = MEASURED.format(tests=str(Path(__file__).parent), count=20_000, folder=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 20_000 * 400, "some MB at any size; a row held again would need more than this"
 
 
 def test_a_manifest_is_read_some_rows_at_a_time(tmp_path: Path) -> None:
@@ -80,9 +154,36 @@ def test_a_journal_gives_the_last_result_and_the_last_error(tmp_path: Path) -> N
         stream.write(encode_line([9e9, "u000007", "new", "system", "newer", 2.0, 0.1, None]))
         stream.write(encode_line([9e9, "u000008", "new", "another", "newer", 2.0, 0.1, None]))
         stream.write(encode_line([9e9, "u000009", None, "system", None, None, None, "was cut"]))
-    journal = AnonymizeJournal(private, "system")
-    known = journal.known()
-    assert known.columns == ["lead", "source", "output", "speech_s"] and len(known) == 5000
-    assert known.filter(pl.col("lead") == "u000007").row(0) == ("u000007", "new", "newer", 2.0)
-    assert known.filter(pl.col("lead") == "u000008")["output"].to_list() == ["b" * 64]
-    assert journal.errors() == {"u000009": "was cut"}
+    with work_table(private) as table:
+        table.fill(listed(5000), name_of)
+        table.note(AnonymizeJournal(private, "system").lines())
+        items = {item.lead: item for item in table.noted()}
+        known = {one.utterance: one.known for one in table.assignments(None)}
+    assert len(items) == 5000 and all(item.output is not None for item in items.values())
+    assert known["u000007"] == KnownResult("new", "newer", 2.0)
+    assert items["u000008"].output == "b" * 64
+    assert {lead: item.error for lead, item in items.items() if item.error} == {"u000009": "was cut"}
+
+
+def test_a_line_that_says_nothing_of_an_item_is_no_line(tmp_path: Path) -> None:
+    private = write_journal(tmp_path / "p", 1)
+    with (private / "journal").open("ab") as stream:
+        stream.write(encode_line([1.0, 7, "a", "system", "b", 1.0, 0.1, None]))
+        stream.write(encode_line([1.0, "u000000"]))
+    lines = list(AnonymizeJournal(private, "system").lines())
+    assert [line.lead for line in lines] == ["u000000"]
+
+
+def test_a_long_manifest_is_joined_from_parts(tmp_path: Path, monkeypatch: Any) -> None:
+    """The same rows as a short one, in the same order; nothing is left over."""
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    for folder in (whole, parts):
+        folder.mkdir()
+        monkeypatch.setattr(published, "ROW_GROUP", 65_536 if folder is whole else 100)
+        (folder / "key").write_text(bytes(range(32)).hex() + "\n")
+        (folder / "key").chmod(0o600)
+        options: dict[str, Any] = {"engine": Nothing(), "key_file": folder / "key"}
+        anonymize(listed(950), folder / "out", System("mcadams", {"alpha": 0.8}), **options)
+    one, other = (pl.read_parquet(folder / "out" / "manifest.parquet") for folder in (whole, parts))
+    assert one.equals(other) and len(one) == 950 and one["utterance"].is_sorted()
+    assert sorted(path.name for path in (parts / "out-private").iterdir()) == ["failures.tsv", "job.json", "journal"]

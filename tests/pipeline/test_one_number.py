@@ -22,7 +22,7 @@ from personare.pipeline.measures import rng_of
 from personare.pipeline.measures.detection import Detection
 from personare.pipeline.measures.linkability import LinkabilityMeasure
 from personare.pipeline.resolve import key_of
-from personare.pipeline.study import Study
+from personare.pipeline.study import CorpusChoice, Study
 from pipeline.blends import Answer, Question, answers, answers_in, command, write_blends
 from pipeline.tiny import write_embedder
 
@@ -46,7 +46,7 @@ class Speech:
     def anonymize(self, source: Path, name: str, who: str) -> Path:
         """Anonymize under the key that this study would give somebody."""
         key = self.folder / f"{name}.key"
-        study = Study("any", {"any": None}, {"any": None}, seed=SEED)  # type: ignore[dict-item]
+        study = Study("any", {"any": CorpusChoice()}, {"any": None}, seed=SEED)
         load_or_make_key(key, new=key_of(study, who))  # type: ignore[arg-type]
         how = ("--method", "mcadams", "--set", f"alpha={ALPHA}", "--names", "keep")
         command("anonymize", source, self.folder / name, *how, "--key", key)

@@ -16,6 +16,7 @@ from personare.core.tables import Embeddings
 from personare.core.vectors import PickedRows
 from personare.engine import Engine, ProcessPool, Result, Serial
 from personare.metrics.privacy import gallery as galleries
+from personare.metrics.privacy import highest_scores
 from personare.metrics.privacy.conversations import conversations, single_utterances
 from personare.metrics.privacy.gallery import isolation_in_galleries
 from personare.metrics.privacy.legal import single_out_conversations
@@ -70,8 +71,9 @@ def test_a_pool_isolates_what_one_process_isolates(tmp_path: Path, monkeypatch: 
 def test_blocks_of_any_size_give_the_same_outcomes(tmp_path: Path, monkeypatch: Any, predicates: int) -> None:
     tests = gallery(tmp_path / "t.npy")
     expected = outcomes(tests)
+    monkeypatch.setattr(galleries, "PREDICATES_AT_ONCE", predicates)
     monkeypatch.setattr(galleries, "BLOCK_CELLS", predicates * PEOPLE * EACH)
-    monkeypatch.setattr(galleries, "CONVERSATIONS_AT_ONCE", 13)
+    monkeypatch.setattr(highest_scores, "CONVERSATIONS_AT_ONCE", 13)
     monkeypatch.setattr(galleries, "DIRECT_CELLS", 60)  # only the smallest gallery is looked up
     assert (outcomes(tests) == expected).all()
 
@@ -121,5 +123,5 @@ def test_vectors_of_any_length_are_compared(tmp_path: Path, length: float) -> No
     unit = (rng.standard_normal((2, WIDTH)) / 4).astype(np.float32)
     found = galleries.gallery_of(scaled.vectors, np.array(tests.speakers), most=EACH)
     expected = galleries.gallery_of(tests.vectors, np.array(tests.speakers), most=EACH)
-    one, other = (g.compare(unit, np.empty((2, PEOPLE * EACH), np.float32)) for g in (found, expected))
+    one, other = (g.unit.compare(unit, np.arange(PEOPLE * EACH)) for g in (found, expected))
     assert np.allclose(one, other, atol=1e-6)

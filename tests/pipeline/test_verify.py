@@ -112,12 +112,12 @@ def test_without_the_private_folder_the_owner_is_told_how(out: Path) -> None:
 
 def test_the_command(out: Path, personare: Command) -> None:
     done = personare("verify", out)
-    assert done.code == 0 and "whole: every file is there" in done.stdout and not done.stderr
+    assert done.code == 0 and "whole: every file is there" in done.stdout and "problem" not in done.stderr
     found = json.loads(personare("verify", out, "--public", "--json").stdout)
     assert (found["files"], found["utterances"], found["problems"]) == (4, 4, [])
     first(out).write_bytes(b"")
     done = personare("verify", out, "--jobs", 2)
-    assert done.code == 1 and done.stderr.startswith("problem: audio/")
+    assert done.code == 1 and "problem: audio/" in done.stderr
 
 
 def test_what_is_sent_with_every_file_holds_no_list_of_them(out: Path) -> None:

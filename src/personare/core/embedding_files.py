@@ -161,26 +161,35 @@ def _embeddings(path: Path, parts: dict[str, Any]) -> Embeddings:
     speakers = _names(parts["speakers"])
     if len(speakers) != len(vectors):
         raise TableError(f"{path}: {len(vectors)} vectors, but {len(speakers)} speakers")
-    ids = _names(parts["ids"]) if "ids" in parts else None
-    if ids is None:  # as wide as the last one: their order is that of the rows, and nothing is copied to sort it
+    if "ids" in parts:
+        ids = _names(parts["ids"])
+    else:  # as wide as the last one: their order is that of the rows, and nothing is copied to sort it
         width = len(str(max(0, len(speakers) - 1)))
-        name = path.name
-        ids = [f"{name}#{row:0{width}d}" for row in range(len(speakers))]
-    if len(set(ids)) != len(ids):
-        seen: set[str] = set()
-        twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise TableError(f"{path}: ids must not repeat; '{twice}' does")
+        numbered = f"{path.name.replace('%', '%%')}#%0{width}d"
+        ids = [numbered % row for row in range(len(speakers))]
+    try:
+        return Embeddings(tuple(ids), tuple(speakers), vectors)
+    except TableError:  # it looks at everything once; only what it refuses is looked at again
+        raise TableError(f"{path}: {_harm(ids, vectors)}") from None
+
+
+def _harm(ids: list[str], vectors: NDArray[np.float32]) -> str:
+    """Say what is wrong with vectors that are refused: an id that repeats, or values that are no numbers."""
+    seen: set[str] = set()
+    twice = next((name for name in ids if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    if twice is not None:
+        return f"ids must not repeat; '{twice}' does"
     odd = np.concatenate(
         [~np.isfinite(part).all(axis=1) for part in np.array_split(vectors, len(vectors) // 65536 + 1)]
     )
     if odd.any():
-        raise TableError(f"{path}: {odd.sum()} vectors hold NaN or infinite values (first: '{ids[int(odd.argmax())]}')")
-    return Embeddings(tuple(ids), tuple(speakers), vectors)
+        return f"{odd.sum()} vectors hold NaN or infinite values (first: '{ids[int(odd.argmax())]}')"
+    return f"{len(ids)} ids do not fit vectors {list(vectors.shape)}"
 
 
 def _names(column: Any) -> list[str]:
     """Give names as text; a list of texts is that already."""
-    if isinstance(column, list) and all(isinstance(name, str) for name in column):
+    if isinstance(column, list) and set(map(type, column)) <= {str}:
         return column
     return [str(name) for name in np.asarray(column).tolist()]
 

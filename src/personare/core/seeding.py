@@ -90,6 +90,12 @@ def refuse_readable(path: Path, mode: int, *, what: str, repair: str) -> None:
         raise ConfigError(f"{rule}; run: chmod {repair} {shlex.quote(str(path))}")
 
 
+def refuse_bad_key(path: Path) -> None:
+    """Refuse a key file that is there and cannot be used; called before anything is made."""
+    if path.exists():
+        load_key(path)
+
+
 def load_or_make_key(path: Path, *, new: Key | None = None) -> tuple[Key, bool]:
     """Read the key at ``path``, or put ``new`` (a fresh one) there, readable by its owner only; tell which.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import operator
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -203,7 +204,7 @@ class Embeddings:
 
     def sorted(self) -> Embeddings:
         """Give the rows in the order of their ids: what is drawn from them does not depend on how they came."""
-        if all(one < two for one, two in itertools.pairwise(self.ids)):  # nothing is copied
+        if all(map(operator.lt, self.ids, itertools.islice(self.ids, 1, None))):  # nothing is copied
             return self
         return self.rows(sorted(range(len(self.ids)), key=self.ids.__getitem__))
 

@@ -31,7 +31,8 @@ class VectorPair:
     enroll: Embeddings
 
     def __post_init__(self) -> None:
-        both = set(self.test.ids).intersection(self.enroll.ids)  # no second set of a million ids
+        fewer, more = sorted((self.test.ids, self.enroll.ids), key=len)
+        both = set(fewer).intersection(more)  # no set of a million ids
         if both:
             first = f"{len(both)} utterances are in both (first: '{min(both)}')"
             raise TableError(f"test and enrolment must not share utterances; {first}")

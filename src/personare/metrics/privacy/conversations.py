@@ -17,7 +17,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.vectors import PickedRows, run_means
-from personare.metrics.privacy.vectors import checked_speakers, checked_vectors
+from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, grouped_speakers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -114,12 +114,12 @@ def _grouped(
         raise MetricError(f"conversations need length >= 1 and 1 <= fewest <= most; got {length}, {fewest}, {most}")
     table = checked_vectors(vectors, of="utterance")
     owners = checked_speakers(speakers, rows=len(table), of="utterance")
-    names, owner = np.unique(owners, return_inverse=True)
-    groups = np.bincount(owner) // length
+    names, owner, spoken = grouped_speakers(owners)
+    groups = spoken // length
     kept = groups >= fewest
     if not kept.any():
         needed = f"{fewest} x {length} utterances"
-        raise MetricError(f"none of {len(names)} speakers has {needed}; the most are {np.bincount(owner).max()}")
+        raise MetricError(f"none of {len(names)} speakers has {needed}; the most are {spoken.max()}")
     groups = np.where(kept, groups if most is None else np.minimum(groups, most), 0)
     rows = _random_rows(owner, groups * length, rng)
     return _Groups(table, rows, np.repeat(names, groups), tuple(str(name) for name in names[~kept]))

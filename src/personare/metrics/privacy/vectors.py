@@ -55,6 +55,23 @@ def checked_speakers(speakers: ArrayLike, *, rows: int, of: str) -> NDArray[np.g
     return array.astype(str) if array.dtype.kind in "SO" else array
 
 
+def grouped_speakers(
+    speakers: NDArray[np.generic],
+) -> tuple[NDArray[np.generic], NDArray[np.intp], NDArray[np.intp]]:
+    """Give the speakers, sorted [n]; whose each row is, as an index [rows]; how many rows each has [n].
+
+    Rows that are in that order already are only compared with their neighbours: sorting a million names takes longer.
+
+    >>> grouped_speakers(np.array(["ann", "ann", "bob"]))
+    (array(['ann', 'bob'], dtype='<U3'), array([0, 0, 1]), array([2, 1]))
+    """
+    if len(speakers) and (speakers[1:] >= speakers[:-1]).all():  # type: ignore[operator]
+        first = np.append(True, speakers[1:] != speakers[:-1])
+        owner: NDArray[np.intp] = np.cumsum(first) - 1
+        return speakers[first], owner, np.bincount(owner)
+    return np.unique(speakers, return_inverse=True, return_counts=True)
+
+
 def same_dimension(
     one: NDArray[np.floating] | PickedRows, two: NDArray[np.floating] | PickedRows, *, names: tuple[str, str]
 ) -> None:

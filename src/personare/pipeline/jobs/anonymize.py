@@ -16,8 +16,6 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import polars as pl
-
 from personare.anonymizers.signal.retiming import Timing
 from personare.core.audio import AudioFacts, probe
 from personare.core.errors import PersonareError
@@ -31,6 +29,7 @@ from personare.pipeline.jobs.anonymize_work import (
     AnonymizedUtterance,
     AnonymizeWork,
     Assignment,
+    Conversation,
     current_digest,
 )
 from personare.pipeline.jobs.anonymize_work import hide_channels as hide_channels
@@ -39,7 +38,7 @@ from personare.pipeline.jobs.published import AUDIO, CARRIED, publish, write_fai
 from personare.pipeline.jobs.published import MANIFEST as MANIFEST
 from personare.pipeline.jobs.target import Format, Names, Origin, prepare
 from personare.pipeline.jobs.target import private_folder as private_folder
-from personare.pipeline.jobs.worklist import WorkList, refuse_names, work_list
+from personare.pipeline.jobs.worktable import WorkTable, in_shard, work_table
 from personare.pipeline.system import System
 
 Outcome = Result[Assignment, AnonymizedUtterance]
@@ -94,24 +93,30 @@ class _Tally:
         self.reasons[made.reason] += 1
 
 
-def expected_work(items: WorkList, *, workers: int) -> WorkProgress:
+def expected_work(table: WorkTable, shard: str | None, *, workers: int) -> WorkProgress:
     """Read how long recordings are, all their channels counted; of very many, and where nobody can tell, a mean one."""
-    frame = items.frame.unique("lead", maintain_order=True)
-    lacking = [c for c in ("start_s", "end_s") if c not in frame.columns]
-    frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(c) for c in lacking)
     lengths: dict[str, float] = {}
-    headers: dict[str, AudioFacts] = {}
-    for lead, audio, start_s, end_s in (
-        frame.select("lead", "audio", "start_s", "end_s").head(MOST_MEASURED).iter_rows()
-    ):
-        if audio not in headers:
+    headers: dict[Path, AudioFacts] = {}
+    total = 0
+    for one in table.assignments(shard):
+        total += 1
+        if total > MOST_MEASURED:
+            continue
+        first = one.item.people[0] if isinstance(one.item, Conversation) else one.item
+        if first.audio not in headers:
             with contextlib.suppress(PersonareError):  # told as a failure when its turn comes
-                headers[audio] = probe(Path(audio))
-        if audio in headers:
-            facts = headers[audio]
-            stop_s = facts.duration_s if end_s is None else min(end_s, facts.duration_s)
-            lengths[lead] = max(0.0, stop_s - (start_s or 0.0)) * facts.channels
-    return WorkProgress(lengths, total=len(frame), workers=workers)
+                headers[first.audio] = probe(first.audio)
+        if first.audio in headers:
+            facts = headers[first.audio]
+            stop_s = facts.duration_s if first.end_s is None else min(first.end_s, facts.duration_s)
+            lengths[one.utterance] = max(0.0, stop_s - first.start_s) * facts.channels
+    return WorkProgress(lengths, total=total, workers=workers)
+
+
+def refuse_names(corpus: Corpus, suffix: str) -> None:
+    """Refuse ids that cannot be kept as names of files; called before anything is written."""
+    with work_table(None) as table:
+        table.fill(corpus, lambda speaker, utterance: f"audio/{plain(speaker)}/{plain(utterance)}.{suffix}")
 
 
 def anonymize(
@@ -162,34 +167,35 @@ def anonymize(
     )
     swept = sweep(target) + sweep(private)
     work = AnonymizeWork(system, key, target, file_format, names, timing=timing, fetch=fetch, put=put)
-    every = work_list(corpus, work.name_of)
-    mine = every.shard(shard)
+    carried = [c for c in CARRIED if c in corpus.frame.columns and (text or c != "text")]
     journal = AnonymizeJournal(private, system.present_fingerprint, shard)
     tally = _Tally()
-    try:
-        progress = expected_work(mine, workers=getattr(engine, "jobs", 1)) if told else None
-        follow = Following(progress, told) if progress and told else None
-        with contextlib.closing(_results(engine, work, mine.assignments(journal.known()), follow)) as results:
-            for result in results:
-                journal.add(result)
-                tally.add(result)
-                watch(result)
-        journal.flush()
-    except BaseException:
-        with contextlib.suppress(PersonareError):  # what stopped the work is told, not what followed from it
+    with work_table(private) as table:
+        table.fill(corpus, work.name_of)
+        table.note(journal.lines())
+        try:
+            progress = expected_work(table, shard, workers=getattr(engine, "jobs", 1)) if told else None
+            follow = Following(progress, told) if progress and told else None
+            with contextlib.closing(_results(engine, work, table.assignments(shard), follow)) as results:
+                for result in results:
+                    journal.add(result)
+                    tally.add(result)
+                    watch(result)
             journal.flush()
-        raise
-    finally:
-        sweep(target)
-    made, failed = _state(every, work, journal.known(), journal.errors(), tally.failures)
-    carried = [c for c in CARRIED if c in corpus.frame.columns and (text or c != "text")]
-    published = publish(work, every, made, carried=carried)
+        except BaseException:
+            with contextlib.suppress(PersonareError):  # what stopped the work is told, not what followed from it
+                journal.flush()
+            raise
+        finally:
+            sweep(target)
+        table.note(journal.lines())
+        failed = _settle(table, work, tally.failures)
+        published = publish(work, table, private, carried=carried)
+        done = table.made_in(shard)
     write_failures(private, list(failed.items()))
-    tried = mine.frame["lead"].unique().to_frame()
-    some = set(tried.filter(pl.col("lead").is_in(list(failed)))["lead"])
-    failures = tuple(sorted((name, error) for name, error in failed.items() if name in some))
+    failures = tuple(sorted((name, error) for name, error in failed.items() if in_shard(shard, name)))
     return AnonymizeSummary(
-        done=len(tried.join(made, on="lead", how="semi")),
+        done=done,
         failed=len(failures),
         kept=tally.kept,
         speech_s=tally.speech_s,
@@ -247,33 +253,27 @@ class Following:
         self.told(self.progress)
 
 
-def _state(
-    every: WorkList, work: AnonymizeWork, known: pl.DataFrame, errors: dict[str, str], failures: Failures
-) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Tell what is in the folder (``lead``, ``output``), and what failed: every item that was tried is in one of them.
+def _settle(table: WorkTable, work: AnonymizeWork, failures: Failures) -> dict[str, str]:
+    """Tell the table what is in the folder, and give what failed: every item that was tried is in one of them.
 
     A result counts if its file is there. Where this run failed (a worker was killed, say), a result of before or of
     another run that works on the same folder still counts if its digests say so. What nothing confirms is removed.
     """
-    places = every.frame.select("lead", "place").unique("lead", maintain_order=True)
-    made = places.join(known, on="lead", how="inner", maintain_order="left")
-    there = []
     put = work.put.names(AUDIO) if work.put else None
-    for lead, place, source, output, _ in made.iter_rows():
-        if lead not in failures:
-            there.append((work.target / place).is_file() if put is None else place in put)
-            continue
-        same = current_digest(failures[lead][0].item, work.fetch) in (None, source) and work.confirmed(place, output)
-        there.append(same)
-        if not same:
-            work.remove(place)
-    noted = made.select("lead")
-    made = made.filter(pl.Series(there, dtype=pl.Boolean))
-    gone = set(noted.join(made, on="lead", how="anti")["lead"])
-    failed = {}
-    for lead in places.join(made, on="lead", how="anti", maintain_order="left")["lead"]:
-        if lead in failures:
-            failed[lead] = failures[lead][1]
-        elif lead in errors or lead in gone:
-            failed[lead] = errors.get(lead, "was made, but is not there any more")
-    return made, failed
+    failed: dict[str, str] = {}
+    for item in table.noted():
+        there = False
+        if item.output is not None and item.lead not in failures:
+            there = (work.target / item.place).is_file() if put is None else item.place in put
+        elif item.output is not None:
+            now = current_digest(failures[item.lead][0].item, work.fetch)
+            there = now in (None, item.source) and work.confirmed(item.place, item.output)
+            if not there:
+                work.remove(item.place)
+        if there:
+            table.made(item)
+        elif item.lead in failures:
+            failed[item.lead] = failures[item.lead][1]
+        elif item.error is not None or item.output is not None:
+            failed[item.lead] = item.error or "was made, but is not there any more"
+    return failed

@@ -7,7 +7,7 @@ result, seconds of speech and of work, or why it failed. Shards on other machine
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import polars as pl
 from personare.core.journal import JournalWriter, read_journal
 from personare.engine import Result
 from personare.pipeline.jobs.anonymize_work import AnonymizedUtterance, Assignment
+from personare.pipeline.jobs.worktable import JournalLine
 
 JOURNAL = "journal"
 _LINES_AT_ONCE = 4096
@@ -51,17 +52,13 @@ class AnonymizeJournal:
     def __post_init__(self) -> None:
         self._writer = JournalWriter(self.private / journal_name(self.shard))
 
-    def known(self) -> pl.DataFrame:
-        """Give the last result of each utterance that this system has made: ``lead, source, output, speech_s``."""
-        mine = (pl.col("system") == self.system) & pl.col("output").is_not_null()
-        columns = ["at", "lead", "source", "output", "speech_s"]
-        parts = [part.filter(mine).select(columns) for part in _parts(self.private)]
-        return last_of(_in_order(parts)).drop("at")
-
-    def errors(self) -> dict[str, str]:
-        """Give the last failure of each utterance; one that was made since may be among them."""
-        parts = [p.filter(pl.col("error").is_not_null()).select("at", "lead", "error") for p in _parts(self.private)]
-        return dict(last_of(_in_order(parts)).select("lead", "error").iter_rows())
+    def lines(self) -> Iterator[JournalLine]:
+        """Give what all journals of the folder say, line by line: results of this system, and failures of any."""
+        for path in journals_of(self.private):
+            for values in read_journal(path):
+                line = _line(values)
+                if line is not None and (line.error is not None or values[3] == self.system):
+                    yield line
 
     def add(self, result: Result[Assignment, AnonymizedUtterance]) -> None:
         """Note a new result, or a failure; what was kept from before is noted already."""
@@ -75,6 +72,24 @@ class AnonymizeJournal:
     def flush(self) -> None:
         """Force it to the disk."""
         self._writer.flush()
+
+
+def _line(values: Sequence[object]) -> JournalLine | None:
+    """Read the values of a line; None where they are not those of an item."""
+    if len(values) != len(SCHEMA):
+        return None
+    at, lead, source, _, output, speech_s, _, error = values
+    if not isinstance(lead, str):
+        return None
+    return JournalLine(_number(at), lead, _text(source), _text(output), _number(speech_s), _text(error))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def journals_of(private: Path) -> list[Path]:

@@ -130,8 +130,12 @@ class AnonymizeWork:
         """The path of an utterance's result within the target."""
         if self.names == "keep":
             return f"audio/{plain(speaker)}/{plain(utterance)}.{self.format}"
-        token, _ = tokens_of(self.key, self.system, speaker, utterance)
+        token, _ = self.tokens_of(speaker, utterance)
         return f"audio/{token[:2]}/{token}.{self.format}"
+
+    def tokens_of(self, speaker: str, utterance: str) -> tuple[str, str]:
+        """What utterance and speaker are called in what is given away."""
+        return (utterance, speaker) if self.names == "keep" else tokens_of(self.key, self.system, speaker, utterance)
 
     def __call__(self, one: Assignment) -> AnonymizedUtterance:
         """Anonymize it, unless an earlier run has."""

@@ -24,7 +24,7 @@ from personare.codecs.tokens import SUFFIX, TokenError, bit_rate, read_tokens, w
 from personare.core.audio import write
 from personare.core.errors import OutputError
 from personare.core.files import refuse_full, sweep, write_text
-from personare.core.seeding import Key, load_or_make_key, rng_for, token_for
+from personare.core.seeding import Key, load_or_make_key, refuse_bad_key, rng_for, token_for
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance
 from personare.engine import Engine, Result
@@ -160,6 +160,7 @@ def _prepare(target: Path, codec: Codec, *, key_file: Path | None, **settings: A
     job_file = private / JOB
     if target.is_dir() and any(target.iterdir()) and not job_file.is_file():
         raise OutputError(f"{target}: is not empty and was not made by personare codec encode; name a new folder")
+    refuse_bad_key(key_file or private / "key")
     make_both(target, private)
     key, _ = load_or_make_key(key_file or private / "key")
     job = {"codec": codec.fingerprint, **settings, "key_check": token_for(key, "check")}

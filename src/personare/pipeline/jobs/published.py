@@ -6,21 +6,23 @@ folder can tell that it is whole. It is written last.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import polars as pl
 
 from personare import __version__
-from personare.core.files import TEMPORARY, atomic_path, file_sha256, write_text
+from personare.core.files import TEMPORARY, atomic_path, file_sha256, temporary_name, write_text
 from personare.core.tables import Corpus, write_frame
 from personare.pipeline.jobs.anonymize_work import AnonymizeWork
-from personare.pipeline.jobs.worklist import WorkList
-from personare.pipeline.system import CARD, tokens_of
+from personare.pipeline.jobs.worktable import WorkTable
+from personare.pipeline.system import CARD
 
 AUDIO, MANIFEST, SUMS, FAILURES = "audio", "manifest.parquet", "SHA256SUMS", "failures.tsv"
 STATUS = (
@@ -28,7 +30,7 @@ STATUS = (
     "again by length, loudness, words or samples, without the key (measure it: personare audit --original). Without "
     "both, what is left is the voice, which personare evaluate measures, and the words."
 )
-_ROWS = 4096  # rows that are Python objects at a time
+ROW_GROUP = 65_536  # rows of a manifest that are in memory at a time
 CARRIED = ("gender", "text", "person_channel")
 
 
@@ -40,17 +42,11 @@ class Published:
     unexplained: int
 
 
-def publish(work: AnonymizeWork, items: WorkList, made: pl.DataFrame, *, carried: Sequence[str]) -> Published:
-    """Write manifest, card and digests of what is in the folder.
-
-    Parameters
-    ----------
-    made : the items that are there (``lead``) and the digest of their file (``output``).
-    carried : columns of the corpus that come along.
-    """
-    frame = items.frame.join(made.select("lead", "output"), on="lead", how="inner", maintain_order="left")
-    there = frame.select("place", "output").unique(maintain_order=True)
-    _write_manifest(frame, work, carried)
+def publish(work: AnonymizeWork, table: WorkTable, private: Path, *, carried: Sequence[str]) -> Published:
+    """Write manifest, card and digests of what is in the folder; only columns that are ``carried`` come along."""
+    utterances = table.list_made(work.tokens_of)
+    _write_manifest(work.target / MANIFEST, table.listed(carried, rows=ROW_GROUP), private)
+    items = table.made_in(None)
     card = {
         "made_by": f"personare {__version__}",
         "method": work.system.method,
@@ -58,42 +54,49 @@ def publish(work: AnonymizeWork, items: WorkList, made: pl.DataFrame, *, carried
         "fingerprint": work.system.present_fingerprint,
         "level": work.system.level,
         "names": work.names,
-        "utterances": len(frame),
+        "utterances": utterances,
         "timing": asdict(work.timing) if work.timing else None,
         "text": "text" in carried,
         "status": STATUS,
     }
     write_text(work.target / CARD, json.dumps(card, indent=2, sort_keys=True, default=str) + "\n")
-    write_sums(work.target, there)
+    write_sums(work.target, table.digests())
     if work.put is not None:
         for name in (MANIFEST, CARD, SUMS):
             if (work.target / name).is_file():
                 work.put.put(name, (work.target / name).read_bytes())
-        return Published(len(there), len(work.put.names(AUDIO)) - len(there))
-    return Published(len(there), sum(1 for _ in audio_files(work.target)) - len(there))
+        return Published(items, len(work.put.names(AUDIO)) - items)
+    return Published(items, sum(1 for _ in audio_files(work.target)) - items)
 
 
-def _write_manifest(frame: pl.DataFrame, work: AnonymizeWork, carried: Sequence[str]) -> None:
-    """List what is in the folder, in an order that says nothing of the source; only some columns come along."""
-    path = work.target / MANIFEST
-    if not len(frame):
+def _write_manifest(path: Path, parts: Iterator[pl.DataFrame], private: Path) -> None:
+    """List what is in the folder, in the order of the new names; a long list is joined from parts on the disk."""
+    first, second = next(parts, None), next(parts, None)
+    if first is None:
         path.unlink(missing_ok=True)
         return
-    names = frame.select("utterance", "speaker")
-    if work.names != "keep":
-        parts = (names.slice(begin, _ROWS).iter_rows() for begin in range(0, len(names), _ROWS))
-        tokens = ([tokens_of(work.key, work.system, who, what) for what, who in part] for part in parts)
-        schema = {"utterance": pl.String(), "speaker": pl.String()}
-        names = pl.concat([pl.DataFrame(some, schema=schema, orient="row") for some in tokens])
-    listed = names.with_columns(frame["place"].alias("audio"), *(frame[column] for column in carried))
-    write_frame(Corpus(listed.sort("utterance")).frame, path)
+    if second is None:
+        write_frame(Corpus(first).frame, path)
+        return
+    with contextlib.ExitStack() as stack:
+        files = []
+        for part in itertools.chain((first, second), parts):
+            files.append(temporary_name(private / path.name))
+            stack.callback(files[-1].unlink, missing_ok=True)
+            write_frame(Corpus(part).frame, files[-1])
+        first = second = None
+        with atomic_path(path) as whole:
+            try:
+                pl.scan_parquet(files).sink_parquet(whole, row_group_size=ROW_GROUP, maintain_order=True)
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+                raise OSError(str(error).splitlines()[0]) from error
 
 
-def write_sums(target: Path, there: pl.DataFrame) -> None:
-    """Write the digests of the audio (``place``, ``output``), the manifest and the card."""
+def write_sums(target: Path, audio: Iterable[tuple[str, str]]) -> None:
+    """Write the digests of the audio, (path, digest) sorted by path, then those of the manifest and the card."""
     others = [name for name in (CARD, MANIFEST) if (target / name).is_file()]
     with atomic_path(target / SUMS) as part, part.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.writelines(f"{digest}  {place}\n" for place, digest in there.sort("place").iter_rows())
+        stream.writelines(f"{digest}  {place}\n" for place, digest in audio)
         stream.writelines(f"{file_sha256(target / name)}  {name}\n" for name in others)
 
 

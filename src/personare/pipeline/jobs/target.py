@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from personare.core.errors import CorpusError, OutputError
 from personare.core.files import PRIVATE_FOLDER, create, make_folder
-from personare.core.seeding import Key, load_or_make_key, refuse_readable, token_for
+from personare.core.seeding import Key, load_or_make_key, refuse_bad_key, refuse_readable, token_for
 from personare.pipeline.system import System, rehearse
 
 JOB = "job.json"
@@ -110,6 +110,7 @@ def prepare(
     private = private_folder(target)
     job_file = private / JOB
     vanished = job_file.is_file() and not target.exists()
+    refuse_bad_key(key_file or private / KEY)
     make_both(target, private)
     key, _ = load_or_make_key(key_file or private / KEY)
     job = {

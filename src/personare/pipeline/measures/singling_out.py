@@ -8,6 +8,7 @@ another one are not measured so.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -118,7 +119,7 @@ class SinglingOutMeasure(AtLength):
         attack = inputs.attack
         if not attack.by_cosine:
             raise MetricError("Singling Out compares by cosine; this attacker's scorer is another one")
-        people = sum(1 for n in np.unique(attack.trial.speakers, return_counts=True)[1] if n >= 2 * self.length)
+        people = sum(1 for n in Counter(attack.trial.speakers).values() if n >= 2 * self.length)
         sizes = tuple(sorted({n for n in self.gallery_sizes if n <= people})) if self.gallery_sizes else None
         if sizes == ():
             raise MetricError(f"L = {self.length}: {people} people have two tests; none of the asked N fits")

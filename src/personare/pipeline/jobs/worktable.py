@@ -1,0 +1,280 @@
+"""The list of work on the disk: a million utterances need no more memory than a thousand.
+
+A table (SQLite) with one row per utterance, and what the journals say of each. It lies in the private folder under a
+temporary name while a run works, is made anew by each run, and is removed at its end; the journal stays what counts.
+Rows come in the order of the new names, which says nothing of the source.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from personare.core.errors import OutputError, TableError
+from personare.core.files import PRIVATE_FILE, temporary_name
+from personare.core.tables import Corpus
+from personare.core.utterances import Utterance
+from personare.engine import shard_of
+from personare.pipeline.jobs.anonymize_work import Assignment, Conversation, Item, KnownResult
+from personare.pipeline.jobs.worklist import SharedNames, folded_name, with_leads
+
+_ROWS = 4096  # rows that are Python objects at a time
+_CACHE_KIB = 8192  # of the table, in memory
+_UTTERANCE = ("utterance", "speaker", "audio", "start_s", "end_s", "gender", "text", "part", "person_channel")
+_LISTED = {"utterance": pl.String(), "speaker": pl.String(), "audio": pl.String()}
+_CARRIED = {"gender": pl.String(), "text": pl.String(), "person_channel": pl.Int64()}
+# no row numbers of SQLite's own: what a table is sorted by is what it is stored by, and nothing is sorted afterwards
+_TABLES = f"""
+CREATE TABLE rows (base TEXT, place TEXT, n INTEGER, lead TEXT, {", ".join(_UTTERANCE)},
+                   PRIMARY KEY (base, place, n)) WITHOUT ROWID;
+CREATE TABLE files (folded TEXT PRIMARY KEY, lead TEXT, speaker TEXT, n INTEGER) WITHOUT ROWID;
+CREATE TABLE known (lead TEXT PRIMARY KEY, at REAL, source TEXT, output TEXT, speech_s REAL) WITHOUT ROWID;
+CREATE TABLE errors (lead TEXT PRIMARY KEY, at REAL, error TEXT) WITHOUT ROWID;
+CREATE TABLE made (place TEXT PRIMARY KEY, lead TEXT, output TEXT) WITHOUT ROWID;
+CREATE TABLE listed (utterance TEXT PRIMARY KEY, speaker, audio, {", ".join(_CARRIED)}) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class JournalLine:
+    """What a journal says of one item: when, and the digests of its result, or why it failed."""
+
+    at: float
+    lead: str
+    source: str | None
+    output: str | None
+    speech_s: float | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class NotedItem:
+    """An item of work: its name, its path in the target, and the last that the journals say of it."""
+
+    lead: str
+    place: str
+    source: str | None
+    output: str | None
+    error: str | None
+
+
+@contextlib.contextmanager
+def work_table(private: Path | None) -> Iterator[WorkTable]:
+    """Open a new table in the private folder, and remove it at the end; without one, where SQLite puts such things."""
+    place = None if private is None else temporary_name(private / "work.sqlite")
+    try:
+        if place is not None:
+            os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+        # nobody else opens it: it needs no locks, which some shared file systems do not have
+        address = "" if place is None else f"{place.resolve().as_uri()}?nolock=1"
+        with _told(place), contextlib.closing(_opened(address)) as connection:
+            yield WorkTable(connection)
+    except OSError as error:
+        raise OutputError(f"{place}: cannot be written ({error.strerror or error})") from error
+    finally:
+        if place is not None:
+            with contextlib.suppress(OSError):
+                place.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _told(place: Path | None) -> Iterator[None]:
+    """Say in one line what SQLite refuses; a full disk, say."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        why = os.strerror(errno.ENOSPC) if full else error  # the words that everything else uses for a full disk
+        raise OutputError(f"{place.parent if place else 'the list of work'}: cannot be written ({why})") from error
+
+
+def _opened(address: str) -> sqlite3.Connection:
+    """Open it without a journal of SQLite's own: what a crash leaves of it is removed, not read."""
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    for setting in ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{_CACHE_KIB}"):
+        connection.execute(f"PRAGMA {setting}")
+    connection.executescript(_TABLES)
+    connection.execute("BEGIN")
+    return connection
+
+
+@dataclass(frozen=True, eq=False)
+class WorkTable:
+    """The rows of a corpus with the name (``lead``) and the path (``place``) of their item, and what is known of it."""
+
+    _sql: sqlite3.Connection
+
+    def fill(self, corpus: Corpus, name_of: Callable[[str, str], str]) -> None:
+        """List a corpus; ``name_of`` (speaker, utterance) is where a result goes.
+
+        Raises
+        ------
+        OutputError : two items would be one file, or one would be below another that is a file.
+        """
+        shared = SharedNames()
+        rows = ((*row, name_of(row[1], row[0])) for row in _with_leads(corpus))
+        numbered = enumerate(rows)
+        while some := list(itertools.islice(numbered, _ROWS)):
+            for n, (lead, speaker, *_, place) in some:
+                folded = folded_name(place)
+                if not self._sql.execute(
+                    "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?)", (folded, lead, speaker, n)
+                ).rowcount:
+                    first = self._one("SELECT lead, speaker FROM files WHERE folded = ?", folded)
+                    if first is not None and first[0] != lead:
+                        shared.add(folded, first, (lead, speaker))
+            self._sql.executemany(
+                f"INSERT INTO rows VALUES (?, ?, ?, ?{', ?' * len(_UTTERANCE)})",  # noqa: S608 - our own names
+                ((place.rpartition("/")[2], place, n, lead, *row) for n, (lead, _, *row, place) in some),
+            )
+        shared.refuse()
+        self._refuse_below()
+
+    def _refuse_below(self) -> None:
+        """Refuse an item below another that is a file: folder by folder upwards, the first in the corpus' order."""
+        for level in itertools.count(1):
+            found: tuple[int, str, str] | None = None
+            folder, is_file, any_above = "", False, False
+            for folded, lead, n in self._sql.execute("SELECT folded, lead, n FROM files"):
+                above = folded.rsplit("/", level)
+                if len(above) <= level:
+                    continue
+                any_above = True
+                if above[0] != folder:
+                    folder = above[0]
+                    is_file = self._one("SELECT lead FROM files WHERE folded = ?", folder) is not None
+                if is_file and (found is None or n < found[0]):
+                    found = n, lead, folder
+            if found is not None:
+                raise OutputError(
+                    f"'{found[1]}' would be written below '{found[2]}', which is a file; rename one, or leave out "
+                    "--names keep"
+                )
+            if not any_above:
+                return
+
+    def __len__(self) -> int:
+        return self._count("SELECT COUNT(*) FROM files")
+
+    def note(self, lines: Iterable[JournalLine]) -> None:
+        """Note what journals say, instead of what was noted before; of several lines, the last counts."""
+        for table in ("known", "errors"):
+            self._sql.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+        newer = "ON CONFLICT (lead) DO UPDATE SET at = excluded.at"
+        for line in lines:
+            if line.output is not None:
+                self._sql.execute(
+                    f"INSERT INTO known VALUES (?, ?, ?, ?, ?) {newer}, source = excluded.source, "  # noqa: S608
+                    "output = excluded.output, speech_s = excluded.speech_s WHERE excluded.at >= known.at",
+                    (line.lead, line.at, line.source, line.output, line.speech_s),
+                )
+            if line.error is not None:
+                self._sql.execute(
+                    f"INSERT INTO errors VALUES (?, ?, ?) {newer}, error = excluded.error "  # noqa: S608
+                    "WHERE excluded.at >= errors.at",
+                    (line.lead, line.at, line.error),
+                )
+
+    def assignments(self, shard: str | None) -> Iterator[Assignment]:
+        """Give the items of a shard (None: all) one by one, with what the journals know of them."""
+        query = (
+            f"SELECT lead, source, output, speech_s, {', '.join(_UTTERANCE)} "  # noqa: S608 - our own names
+            "FROM rows LEFT JOIN known USING (lead) ORDER BY base, place, n"
+        )
+        for lead, group in itertools.groupby(self._sql.execute(query), key=lambda row: str(row[0])):
+            if in_shard(shard, lead):
+                together = list(group)
+                _, source, output, speech_s, *_ = together[0]
+                known = None if output is None else KnownResult(source, output, speech_s)
+                yield Assignment(_item([_utterance(row[4:]) for row in together]), known)
+
+    def noted(self) -> Iterator[NotedItem]:
+        """Give every item in its order, and the last that the journals say of it."""
+        query = (
+            "SELECT lead, place, source, output, error FROM rows LEFT JOIN known USING (lead) "
+            "LEFT JOIN errors USING (lead) ORDER BY base, place, n"
+        )
+        for _, group in itertools.groupby(self._sql.execute(query), key=lambda row: row[1]):
+            yield NotedItem(*next(group))
+
+    def made(self, item: NotedItem) -> None:
+        """Say that the result of an item is there."""
+        self._sql.execute("INSERT INTO made VALUES (?, ?, ?)", (item.place, item.lead, item.output))
+
+    def made_in(self, shard: str | None) -> int:
+        """Count the items of a shard whose results are there."""
+        if shard is None:
+            return self._count("SELECT COUNT(*) FROM made")
+        return sum(in_shard(shard, lead) for (lead,) in self._sql.execute("SELECT lead FROM made"))
+
+    def digests(self) -> Iterator[tuple[str, str]]:
+        """Give path and digest of every result that is there, by path."""
+        return iter(self._sql.execute("SELECT place, output FROM made ORDER BY place"))
+
+    def list_made(self, token_of: Callable[[str, str], tuple[str, str]]) -> int:
+        """Name every utterance whose result is there, by (speaker, utterance); give their number."""
+        query = f"SELECT utterance, speaker, place, {', '.join(_CARRIED)} FROM rows JOIN made USING (place)"  # noqa: S608
+        count = 0
+        for what, who, *rest in self._sql.execute(f"{query} ORDER BY base, place, n"):
+            utterance, speaker = token_of(who, what)
+            try:
+                self._sql.execute("INSERT INTO listed VALUES (?, ?, ?, ?, ?, ?)", (utterance, speaker, *rest))
+            except sqlite3.IntegrityError:
+                raise TableError(f"Corpus: utterance must not repeat; '{utterance}' does") from None
+            count += 1
+        return count
+
+    def listed(self, carried: Iterable[str], *, rows: int) -> Iterator[pl.DataFrame]:
+        """Give the named utterances in the order of their names, so many at a time."""
+        schema: dict[str, Any] = {**_LISTED, **{name: _CARRIED[name] for name in carried}}
+        cursor = self._sql.execute(f"SELECT {', '.join(schema)} FROM listed ORDER BY utterance")  # noqa: S608
+        while some := [pl.DataFrame(part, schema=schema, orient="row") for part in _parts(cursor, rows)]:
+            yield pl.concat(some)
+
+    def _count(self, query: str) -> int:
+        return int(self._sql.execute(query).fetchone()[0])
+
+    def _one(self, query: str, *values: str) -> tuple[str, ...] | None:
+        found: tuple[str, ...] | None = self._sql.execute(query, values).fetchone()
+        return found
+
+
+def _parts(cursor: sqlite3.Cursor, rows: int) -> Iterator[list[Any]]:
+    """Take so many rows, some of them as Python objects at a time."""
+    while rows > 0 and (some := cursor.fetchmany(min(rows, _ROWS))):
+        yield some
+        rows -= len(some)
+
+
+def in_shard(shard: str | None, lead: str) -> bool:
+    """Whether an item is of a shard ``I/N``; everything is if None."""
+    return shard is None or bool(shard_of(shard, [lead], name=str))
+
+
+def _with_leads(corpus: Corpus) -> Iterator[tuple[Any, ...]]:
+    """Give (lead, its speaker, the columns of an utterance) row by row; some rows are Python objects at a time."""
+    together = "person_channel" in corpus.frame.columns  # rows of one recording may be anywhere in the table
+    frame = with_leads(corpus.frame) if together else corpus.frame
+    lacking = [pl.lit(None).alias(name) for name in _UTTERANCE if name not in frame.columns]
+    for begin in range(0, len(frame), _ROWS):
+        part = frame.slice(begin, _ROWS)
+        part = part if together else with_leads(part)
+        yield from part.with_columns(lacking).select("lead", "lead_speaker", *_UTTERANCE).iter_rows()
+
+
+def _utterance(values: tuple[Any, ...]) -> Utterance:
+    what, who, audio, start_s, end_s, gender, text, part, channel = values
+    return Utterance(what, who, Path(audio), start_s or 0.0, end_s, gender, text, part, channel)
+
+
+def _item(people: list[Utterance]) -> Item:
+    return people[0] if people[0].person_channel is None else Conversation(tuple(people))
