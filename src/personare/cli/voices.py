@@ -41,7 +41,7 @@ def voices(
 
         personare voices hundreds/ --source piper --speakers 400 --utterances 8
 
-        personare voices hours/ --source piper --reading words --speakers 300 --utterances 40
+        personare voices hours/ --source piper --reading words --speakers 300
     """
     from personare.core.config import coerce
     from personare.corpora.voices.speakers import Source

@@ -47,6 +47,7 @@ class StudyCorpus:
     swapped : whether Singling Out enrols the trial set and tests the enrolment set (sets A and B).
     sampled : whether a few utterances stand for the corpus: everything is asked of them, though they are too few.
     path, train_path : where it lies, and the corpus that is learnt from, where that is another one.
+    is_attacked : whether anybody of it is to be attacked; if not, all of it is only learnt from.
     """
 
     label: str
@@ -60,6 +61,7 @@ class StudyCorpus:
     path: Path | None = None
     sampled: bool = False
     train_path: Path | None = None
+    is_attacked: bool = True
 
     def of(self, role: str) -> pl.DataFrame:
         """Give the utterances of one role."""
@@ -68,11 +70,6 @@ class StudyCorpus:
     def counts(self, role: str) -> NDArray[np.int64]:
         """Count the utterances of every speaker in a role."""
         return self.of(role)["speaker"].value_counts()["count"].to_numpy().astype(np.int64)
-
-    @property
-    def is_attacked(self) -> bool:
-        """Whether anybody of it is attacked; if not, it is only learnt from."""
-        return bool((self.frame["role"] != TRAIN).any())
 
     @property
     def enrolled(self) -> set[str]:
@@ -137,6 +134,7 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         swapped=swapped,
         path=choice.path,
         train_path=choice.train_path,
+        is_attacked=choice.is_attacked,
     )
 
 
