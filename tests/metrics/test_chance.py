@@ -310,3 +310,17 @@ def test_four_people_prove_nothing_and_five_may() -> None:
         )
         better, _ = dealt.tails(0.0, attacker_wants_more=False)
         assert (better <= 0.025) == proves and np.isnan(better) != proves
+
+
+def test_one_missing_pair_makes_a_list_incomplete_also_where_another_group_is_complete() -> None:
+    """A dealt speaker of that group might have no target trial: labels are shuffled, and there are endless deals."""
+    pairs = [(e, t) for group in ((0, 1, 2, 6, 7), (3, 4, 5)) for e in group for t in group]
+    noise = np.random.default_rng(1).normal(size=len(pairs))
+    for missing, possible in ((None, math.factorial(5) * math.factorial(3)), ((3, 4), math.inf)):
+        kept = [i for i, pair in enumerate(pairs) if pair != missing]
+        enrolled, tested = np.array([pairs[i] for i in kept]).T
+        groups = np.array([0, 0, 0, 1, 1, 1, 0, 0])
+        (found,) = chance_file.chance_levels(
+            noise[kept], enrolled, tested, [eer_of_levels], groups=groups, rng=np.random.default_rng(2), deals=5
+        )
+        assert found.possible == pytest.approx(possible)

@@ -13,7 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.eer import kaldi_eer, kaldi_eer_estimate, rocch_eer, rocch_eer_estimate
+from personare.metrics.privacy.eer import (
+    kaldi_eer,
+    kaldi_eer_estimate,
+    kaldi_eer_of_levels,
+    rocch_eer,
+    rocch_eer_estimate,
+)
 
 from .conftest import CONDITIONS, GoldenTrials, printed
 
@@ -155,3 +161,12 @@ def test_an_attacker_without_error_is_not_certain_to_make_none() -> None:
     who = np.repeat(np.arange(20), 3)
     found = rocch_eer_estimate(np.ones(60), np.zeros(60), target_speakers=who, nontarget_speakers=who)
     assert (found.value, found.low, found.n) == (0.0, 0.0, 20) and found.high == pytest.approx(0.1611, abs=1e-4)
+
+
+def test_kaldis_rule_on_rows_is_the_rule_on_each_row() -> None:
+    """Speakers are left out row by row; every row must be walked in its own levels."""
+    rng = np.random.default_rng(3)
+    targets, nontargets = (rng.integers(0, 3, size=(7, 40)) for _ in range(2))
+    rows = kaldi_eer_of_levels(targets, nontargets)
+    assert rows.tolist() == [kaldi_eer_of_levels(t, n) for t, n in zip(targets, nontargets, strict=True)]
+    assert len(set(rows.tolist())) > 3

@@ -148,3 +148,18 @@ def test_bad_input_is_one_line(change: dict[str, Any], says: str) -> None:
     good = {"test_vectors": test, "test_speakers": owner, "reference_vectors": reference, "reference_speakers": owner}
     with pytest.raises(MetricError, match=says):
         rank_test(**{**good, "variant": "linkability", **change})
+
+
+def test_the_rank_of_the_next_of_very_many_people_is_counted_from_one() -> None:
+    """Of more than 400 people only one other is ranked for every test; the best of all has rank 1."""
+    from personare.metrics.privacy.ranks import FULL_MATRIX, _ranks_of_others
+
+    n = FULL_MATRIX + 1
+    rng = np.random.default_rng(1)
+    test, reference = rng.normal(size=(n, 6)), rng.normal(size=(n, 6))
+    ranks = _ranks_of_others(test, reference, np.arange(n))[:, 0]
+    unit = [x / np.linalg.norm(x, axis=1, keepdims=True) for x in (test, reference)]
+    scores = unit[0] @ unit[1].T
+    other = np.roll(np.arange(n), -1)
+    above = [sum(scores[i, j] > scores[i, other[i]] for j in range(n) if j != other[i]) for i in range(0, n, 40)]
+    assert ranks[::40].tolist() == [1.0 + count for count in above]
