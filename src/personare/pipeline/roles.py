@@ -33,7 +33,9 @@ def with_roles(frame: pl.DataFrame, choice: CorpusChoice, key: Key) -> tuple[pl.
     frame = frame.sort("utterance")
     if not choice.is_attacked:
         named = choice.parts.named("train") if choice.parts is not None else ()
-        learnt_from = frame.filter(pl.col("part").is_in(named)) if named and "part" in frame.columns else frame
+        if named and "part" not in frame.columns:
+            raise CorpusError("parts names a part of the corpus, and it has no column 'part'; leave parts out")
+        learnt_from = frame.filter(pl.col("part").is_in(named)) if named else frame
         return _limited(learnt_from, choice, key).with_columns(pl.lit(TRAIN).alias("role")), []
     groups = _by_part(frame, choice) if choice.parts is not None else _by_number(frame, choice, key)
     notes: list[str] = []
