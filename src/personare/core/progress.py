@@ -115,7 +115,10 @@ class WorkProgress:
         """How much of all the work is done, from 0 to 1; what an earlier run had done included."""
         if self.done >= self.total:
             return 1.0
-        return 0.0 if self._whole <= 0 else min(1.0, (self._now_worked() + self._kept) / self._whole)
+        if self._whole <= 0:
+            return 0.0
+        done = (self._now_worked() + self._kept) / self._whole
+        return min(1.0, round(done, 9))  # sums in another order differ in the last digit: a bar must not go back by it
 
     @property
     def left_s(self) -> float | None:

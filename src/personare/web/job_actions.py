@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from personare.web.guard import RequestError
 from personare.web.job_folders import PHASES, PROGRESS, JobFolder, Phase
 
 MOST_FOLDERS, MOST_LOOKED_AT, LONGEST_NAME = 500, 20_000, 200
+REMOVAL_TRIES = 50
 
 
 class Workers(Protocol):
@@ -167,7 +169,12 @@ def _remove_made(job: JobFolder) -> None:
 def _forget(workers: Workers, job: JobFolder) -> None:
     """Remove the job with all it holds; the original recordings, where they were on this machine, stay."""
     workers.stop(job)
-    shutil.rmtree(job.path, ignore_errors=True)
+    for _ in range(REMOVAL_TRIES):  # what a process that is just ending still writes is removed, too
+        shutil.rmtree(job.path, ignore_errors=True)
+        if not job.path.exists():
+            return
+        time.sleep(0.1)
+    raise RequestError(500, f"{job.path} could not be removed whole; remove the folder yourself")
 
 
 def listing(path: str) -> dict[str, Any]:
