@@ -23,7 +23,6 @@ Run again with the same --out, what is done is not done again.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +32,8 @@ from typing import Any
 import polars as pl
 
 import personare as pn
+from methods import BESIDE, METHODS, markdown_table
+from methods import GIVEN_BY as GIVEN_BY_METHODS
 from personare.anonymizers import anonymizer
 from personare.attackers.folds import FOLDS
 from personare.attackers.inversion import secret_names_of
@@ -43,19 +44,7 @@ from personare.pipeline.attack_sets import EMBEDDERS, VOICES
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.reports.run import read_run
 
-
-def _methods() -> Any:
-    """Give the benchmark beside this one: which methods there are, and how a table is written."""
-    spec = importlib.util.spec_from_file_location("methods_benchmark", Path(__file__).with_name("methods.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BENCH = _methods()
-METHODS: dict[str, dict[str, Any]] = BENCH.METHODS
-GIVEN_BY = {**BENCH.GIVEN_BY, "whisper": ("wer",)}
+GIVEN_BY = {**GIVEN_BY_METHODS, "whisper": ("wer",)}
 KNOWS_LESS = ("ignorant", "lazy-informed")
 STRONGEST = "informed, fusion in folds"
 
@@ -212,7 +201,7 @@ def weaker_than_expected(findings: Sequence[pn.Finding]) -> Iterator[str]:
 def main() -> None:
     """Run the study and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path, nargs="?", default=BENCH.BESIDE)
+    parser.add_argument("corpus", type=Path, nargs="?", default=BESIDE)
     parser.add_argument("--train", type=Path)
     parser.add_argument("--speakers", type=int, default=24, help="of each part, at most")
     parser.add_argument("--utterances", type=int, default=6, help="of each speaker, at most")
@@ -253,7 +242,7 @@ def main() -> None:
         return
     for title, rows in tables.items():
         head = list(dict.fromkeys(name for row in rows for name in row))
-        print(f"{title}\n\n{BENCH.markdown_table(head, rows)}\n")
+        print(f"{title}\n\n{markdown_table(head, rows)}\n")
     wrong = list(weaker_than_expected(findings))
     print("\n".join(wrong) if wrong else "no informed fusion is weaker than an attacker who knows less")
     for note in result.notes:

@@ -17,13 +17,11 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core each, before numpy wakes up
 
 import argparse
-import importlib.util
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import codec
 import personare as pn
 from personare.codecs.usc.training_run import SETTINGS, STORE, TrainingRun, export_small, mixed_voices
 from personare.core.config import from_mapping
@@ -61,21 +59,10 @@ def trained(settings: SmallSettings, start: Path, folder: Path) -> Path:
     return out
 
 
-def _measurements() -> Any:
-    """Load benchmarks/codec.py, which lies beside this file and is no package."""
-    spec = importlib.util.spec_from_file_location("codec_benchmark", Path(__file__).with_name("codec.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
 def main() -> None:
     """Train the three variants and print their tables."""
-    bench = _measurements()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path, nargs="?", default=bench.BESIDE)
+    parser.add_argument("corpus", type=Path, nargs="?", default=codec.BESIDE)
     parser.add_argument("--start", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--steps", type=int, default=600)
@@ -92,16 +79,16 @@ def main() -> None:
     systems = {}
     for name, variant in variants(settings, options.steps).items():
         folder = trained(variant, options.start, options.out / name)
-        systems[name] = bench.CodecChoice(str(folder), "none").system(1)
+        systems[name] = codec.CodecChoice(str(folder), "none").system(1)
     if not options.corpus.is_dir():
         print(f"skipped: no corpus of real speech at {options.corpus}; name one")
         return
     places = {name: options.out / name for name in ("words", "privacy")}
-    bench.chosen(options.corpus, places["words"], speakers=86, utterances=options.words, only="librispeech")
-    bench.chosen(options.corpus, places["privacy"], speakers=options.speakers, utterances=options.utterances)
+    codec.chosen(options.corpus, places["words"], speakers=86, utterances=options.words, only="librispeech")
+    codec.chosen(options.corpus, places["privacy"], speakers=options.speakers, utterances=options.utterances)
     studies = {
-        "words": bench.words_study(places["words"], systems, "moonshine"),
-        "privacy": bench.privacy_study(places["privacy"], systems),
+        "words": codec.words_study(places["words"], systems, "moonshine"),
+        "privacy": codec.privacy_study(places["privacy"], systems),
     }
     results = {}
     for name, study in studies.items():
@@ -110,10 +97,10 @@ def main() -> None:
     print("\n| C0 of | WER [95 %] | ESTOI [95 %] |\n|---|--:|--:|")
     for name in systems:
         print(
-            f"| {name} | {bench.text(results['words'], 'wer', name)} | {bench.text(results['words'], 'estoi', name)} |"
+            f"| {name} | {codec.text(results['words'], 'wer', name)} | {codec.text(results['words'], 'estoi', name)} |"
         )
     print()
-    bench.privacy_table(results["privacy"], list(systems))
+    codec.privacy_table(results["privacy"], list(systems))
 
 
 if __name__ == "__main__":

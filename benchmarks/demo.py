@@ -16,7 +16,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy wakes up
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import importlib.util
 import tempfile
 import time
 from pathlib import Path
@@ -39,17 +38,9 @@ from personare.pipeline.jobs.voices import Wanted, make_voices
 from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.waves import Job
+from whole import Clock
 
 GOAL_MINUTES = 5.0
-
-
-def _whole() -> Any:
-    """Give the benchmark beside this one: how processor seconds are added up."""
-    spec = importlib.util.spec_from_file_location("whole_benchmark", Path(__file__).with_name("whole.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def stage_of(job: Job) -> str:
@@ -61,7 +52,7 @@ def stage_of(job: Job) -> str:
 
 def measured(folder: Path, speakers: int, utterances: int) -> dict[str, float]:
     """Do what the command does; give processor seconds by stage."""
-    clock = _whole().Clock(stage_of)
+    clock = Clock(stage_of)
     source, target = folder / "voices", folder / "anonymized"
     made = make_voices(source, Wanted(speakers, utterances, seed=1, rate_hz=16_000), engine=engine_for(1))
     clock.add("make voices")

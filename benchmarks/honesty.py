@@ -19,11 +19,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
 from honesty_worlds import WORLDS as WORLDS
 from honesty_worlds import World as World
 from personare.reports.outcomes import outcome

@@ -10,12 +10,12 @@ the same. Each method's file is its output at 16 kHz as mp3.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import personare as pn
+from methods import METHODS
 from personare.engine import engine_for
 from personare.pipeline.jobs.voices import Wanted, make_voices
 
@@ -41,16 +41,6 @@ are cleaner than people's.
 
 `python benchmarks/sounds.py` makes this page.
 """
-
-
-def _methods() -> dict[str, dict[str, Any]]:
-    """Give the methods of the benchmark beside this one."""
-    spec = importlib.util.spec_from_file_location("methods_benchmark", HERE.with_name("methods.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    methods: dict[str, dict[str, Any]] = module.METHODS
-    return methods
 
 
 def player(file: str, label: str) -> str:
@@ -92,7 +82,7 @@ def main() -> None:
     parser.add_argument("--only", default=";".join(SHOWN), help="methods, with semicolons between them")
     parser.add_argument("--utterances", type=int, default=4)
     words = parser.parse_args()
-    known = _methods()
+    known = METHODS
     methods = {name: known[name] for name in words.only.split(";")}
     (words.folder / SOUNDS).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="personare-") as temporary:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 
 import personare as pn
 import personare.codecs.usc
+from benchmark_modules import benchmark
 from conftest import hum
 from personare.codecs.usc.codec import Usc
 from personare.core.audio import Audio
@@ -25,12 +24,7 @@ trained = pytest.mark.skipif(not SHIPPED.is_dir(), reason="the codec's weights a
 @pytest.fixture(scope="module")
 def bench() -> Any:
     """benchmarks/codec.py, which is no package."""
-    spec = importlib.util.spec_from_file_location("codec_benchmark", ROOT / "benchmarks" / "codec.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return benchmark("codec")
 
 
 @trained

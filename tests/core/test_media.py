@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import hum
-from media_files import NAMES, av, make_sound, make_video, picture_packets
+from media_files import LANGUAGE, NAMES, av, language_tags, make_sound, make_video, picture_packets
 from personare.core import media
 from personare.core.audio import probe, read_channels, read_mono, write
 from personare.core.errors import AudioError, MissingExtraError, OutputError
@@ -114,6 +114,7 @@ def test_a_video_keeps_its_picture_and_nothing_else(
     media.write_video(tmp_path / target, made, new, rate_hz, begin=begin)
     content = (tmp_path / target).read_bytes()
     assert not [name for name in NAMES if name.encode() in content]
+    assert LANGUAGE in language_tags(made) and not language_tags(tmp_path / target)
     assert picture_packets(tmp_path / target) == picture_packets(made)
     with av().open(str(tmp_path / target)) as container:
         assert [stream.type for stream in container.streams] == ["video", "audio"] and not container.chapters()

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import hum
 from docs.pages import DOCS, Page
-from media_files import NAMES, av, make_sound, make_video, picture_packets
+from media_files import NAMES, av, language_tags, make_sound, make_video, picture_packets
 from personare.core.audio import probe, read_channels, write
 from personare.corpora import read_corpus
 from personare.pipeline.given import pair_given
@@ -71,6 +71,7 @@ def test_every_command_runs_as_printed(folder: Path) -> None:
     for path in (*given_away, *(p for p in folder.glob("hidden*") if p.is_file())):
         content = str(path.relative_to(folder)).encode() + path.read_bytes()
         assert not [name for name in (*NAMES, "Søren", "李小龙", "Größe") if name.encode() in content], path
+    assert not language_tags(folder / "hidden.mp4")
 
 
 def test_without_the_extra_everything_else_still_runs(folder: Path) -> None:

@@ -66,3 +66,10 @@ def test_sort_keys_sort_as_the_scores_fall() -> None:
     for scores in (rng.standard_normal(500).astype(np.float32), rng.integers(-3, 3, 500).astype(np.float32), some):
         order = np.sort(sort_keys(scores, np.arange(len(scores)))) & COLUMN_BITS
         assert order.tolist() == np.argsort(-scores, kind="stable").tolist()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_voice_of_zeros_is_no_division_by_zero() -> None:
+    """Somebody's silence: its cosine with everybody is 0, and nobody is told of a warning."""
+    voices = np.array([[0, 0], [3, 4]], dtype=np.float32)
+    assert UnitRows(voices)[:].tolist() == [[0, 0], [np.float32(0.6), np.float32(0.8)]]

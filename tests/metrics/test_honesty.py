@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmark_modules import benchmark
 from personare.core.findings import Estimate, Finding
 from personare.metrics import card
-
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module")
 def honesty() -> Any:
     """benchmarks/honesty.py, which is no package."""
-    spec = importlib.util.spec_from_file_location("honesty_benchmark", BENCHMARKS / "honesty.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return benchmark("honesty")
 
 
 @pytest.mark.parametrize("world", ["words", "ratings", "affect", "inference"])

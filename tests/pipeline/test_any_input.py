@@ -15,7 +15,7 @@ import pytest
 import soundfile
 
 from conftest import Command, hum
-from media_files import NAMES, av, make_sound, make_video, picture_packets
+from media_files import NAMES, av, language_tags, make_sound, make_video, picture_packets
 from personare.core.audio import read_channels, write
 from personare.core.seeding import load_key, load_or_make_key
 from personare.pipeline.system import rehearse
@@ -104,6 +104,7 @@ def test_a_video_keeps_its_picture_and_gets_the_voice(personare: Command, tmp_pa
     assert "the picture is copied as it is" in done.stderr
     content = (tmp_path / "hidden.mp4").read_bytes()
     assert not [name for name in NAMES if name.encode() in content]
+    assert not language_tags(tmp_path / "hidden.mp4")
     assert picture_packets(tmp_path / "hidden.mp4") == picture_packets(made)
     (before,), (after,) = read_channels(made), read_channels(tmp_path / "hidden.mp4")
     assert abs(before.duration_s - after.duration_s) < 0.05

@@ -7,21 +7,22 @@ import gc
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from benchmark_modules import benchmark
+from personare.core.errors import OutputError
 from personare.core.journal import encode_line
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
-from personare.engine import Result
 from personare.pipeline.jobs import published, worktable
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.anonymize_journal import AnonymizeJournal
-from personare.pipeline.jobs.anonymize_work import AnonymizedUtterance, KnownResult
+from personare.pipeline.jobs.anonymize_work import KnownResult
 from personare.pipeline.jobs.worktable import work_table
 from personare.pipeline.system import System
 
@@ -92,9 +93,10 @@ def test_the_list_of_work_and_the_journal_are_on_the_disk(tmp_path: Path, monkey
     assert [path.name for path in places[1].iterdir()] == ["journal"], "the table is removed at the end"
 
 
+PLACES = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 MEASURED = """
 import pathlib, sys
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {places!r}
 import test_memory
 print(test_memory.bytes_of_a_job({count}, pathlib.Path({folder!r})))
 """
@@ -107,12 +109,12 @@ def bytes_of_a_job(count: int, folder: Path) -> int:
     """
     published.ROW_GROUP, worktable._ROWS, worktable._CACHE_KIB = 512, 256, 512
     system = System("mcadams", {"alpha": 0.8})
-    anonymize(listed(3000), folder / "first", system, engine=Nothing())
+    anonymize(listed(3000), folder / "first", system, engine=benchmark("scale").ListsOnly())
     corpus = listed(count)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the greatest size is counted from here
     before = _status("VmRSS")
-    assert anonymize(corpus, folder / "out", system, engine=Nothing()).done == count
+    assert anonymize(corpus, folder / "out", system, engine=benchmark("scale").ListsOnly()).done == count
     return _status("VmHWM") - before
 
 
@@ -121,22 +123,10 @@ def _status(name: str) -> int:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
-class Nothing:
-    """An engine that writes an empty file for each utterance: what is left is the work of the main process."""
-
-    def map(self, work: Any, items: Iterable[Any], *, ordered: bool = True) -> Iterator[Result[Any, Any]]:
-        del ordered
-        for index, item in enumerate(items):
-            place = work.place_of(item)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.touch()
-            yield Result(index, item, AnonymizedUtterance(0.1, 0.001, "a" * 64, f"{index:064d}"))
-
-
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the greatest size since")
 def test_a_job_needs_no_memory_for_each_utterance_beyond_its_row_in_the_corpus(tmp_path: Path) -> None:
     """Memory of the whole process, tables included: rows that were held would need some hundred bytes each."""
-    script = MEASURED.format(tests=str(Path(__file__).parent), count=20_000, folder=str(tmp_path))
+    script = MEASURED.format(places=PLACES, count=20_000, folder=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 20_000 * 400, "some MB at any size; a row held again would need more than this"
 
@@ -182,8 +172,20 @@ def test_a_long_manifest_is_joined_from_parts(tmp_path: Path, monkeypatch: Any) 
         monkeypatch.setattr(published, "ROW_GROUP", 65_536 if folder is whole else 100)
         (folder / "key").write_text(bytes(range(32)).hex() + "\n")
         (folder / "key").chmod(0o600)
-        options: dict[str, Any] = {"engine": Nothing(), "key_file": folder / "key"}
+        options: dict[str, Any] = {"engine": benchmark("scale").ListsOnly(), "key_file": folder / "key"}
         anonymize(listed(950), folder / "out", System("mcadams", {"alpha": 0.8}), **options)
     one, other = (pl.read_parquet(folder / "out" / "manifest.parquet") for folder in (whole, parts))
     assert one.equals(other) and len(one) == 950 and one["utterance"].is_sorted()
     assert sorted(path.name for path in (parts / "out-private").iterdir()) == ["failures.tsv", "job.json", "journal"]
+
+
+def test_only_what_the_table_itself_cannot_do_is_told_as_such(tmp_path: Path) -> None:
+    """Another file that cannot be written must not be reported as the list of work."""
+    with pytest.raises(OutputError, match=r"\.sqlite: cannot be written \(No such file or directory\)"):
+        work_table(tmp_path / "absent").__enter__()
+    with pytest.raises(FileNotFoundError, match="manifest"), work_table(tmp_path):
+        raise FileNotFoundError("the manifest is gone")
+    with pytest.raises(OutputError, match="cannot be written"), work_table(tmp_path) as table:
+        table._sql.execute("DROP TABLE rows")
+        list(table.assignments(None))
+    assert not list(tmp_path.iterdir())

@@ -237,3 +237,19 @@ def test_the_whole_way_on_real_speech(opened: Any, tmp_path: Path, shared_folder
         with page.expect_download() as pdf:
             page.get_by_role("link", name="PDF evidence").click()
         assert Path(pdf.value.path()).read_bytes()[:5] == b"%PDF-"
+
+
+def test_a_job_that_cannot_be_removed_is_said(opened: Any, tmp_path: Path) -> None:
+    """What the server answers is shown; the list is not left as if nothing had been asked."""
+    files, jobs = flat_hums(tmp_path)[:2], tmp_path / "jobs"
+    refusal = page_of(opened, expected="status of 500")
+    with started("app", "--no-open", "--folder", jobs) as server, refusal as page:
+        page.goto(f"{server.address}#{server.token}")
+        page.locator("#files").set_input_files(files)
+        page.get_by_role("heading", name="2 people in 2 recordings").wait_for()
+        page.get_by_role("link", name="personare").click()
+        refused = {"status": 500, "json": {"error": "the folder could not be removed whole"}}
+        page.route("**/act", lambda route: route.fulfill(**refused))
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Remove Dropped recordings").click()
+        page.get_by_role("alert").get_by_text("Not removed. the folder could not be removed whole").wait_for()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,9 @@ from conftest import hum
 from personare.core.audio import encode_wav
 from personare.core.errors import ConfigError
 from personare.core.tables import Corpus
-from personare.web.job_folders import FOUND, JobFolder, jobs_in, new_job, upload_place
+from personare.web import job_actions
+from personare.web.guard import RequestError
+from personare.web.job_folders import FOUND, JobFolder, Phase, jobs_in, new_job, upload_place
 from web.servers import Client, Server, started
 from web.test_panel_server import BODIES, UP
 
@@ -228,3 +231,34 @@ def test_whatever_is_asked_nothing_breaks_and_nothing_gets_out(
     assert known or status in (401, 403, 404, 405, 415)
     content = found if isinstance(found, bytes) else json.dumps(found).encode()
     assert b"root:" not in content and b"PAR1" not in content
+
+
+class NoWorkers:
+    """Nothing is at work."""
+
+    def start(self, job: JobFolder, phase: Phase) -> None:
+        raise AssertionError("nothing begins")
+
+    def stop(self, job: JobFolder) -> None:
+        del job
+
+
+def test_a_job_is_removed_whole_or_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is just ending may write into the folder while it is removed."""
+    job = new_job(tmp_path, source="", title="any", rule="")
+    real, tries = shutil.rmtree, list[Path]()
+
+    def first_disturbed(path: Path, **how: Any) -> None:
+        tries.append(path)
+        real(path, **how)
+        if len(tries) < 3:
+            (path / "audio").mkdir(parents=True)
+
+    monkeypatch.setattr(shutil, "rmtree", first_disturbed)
+    job_actions.act(NoWorkers(), job, {"action": "forget"})
+    assert len(tries) == 3 and not job.path.exists()
+    job = new_job(tmp_path, source="", title="any", rule="")
+    monkeypatch.setattr(shutil, "rmtree", lambda path, **how: None)
+    monkeypatch.setattr(job_actions, "REMOVAL_TRIES", 2)
+    with pytest.raises(RequestError, match="could not be removed whole; remove the folder yourself"):
+        job_actions.act(NoWorkers(), job, {"action": "forget"})

@@ -12,7 +12,9 @@ from personare.cli import show
 def voices(
     target: Path = typer.Argument(..., metavar="DST", help="A new folder, or one this command was making."),
     speakers: int = typer.Option(20, min=1, help="How many speakers (182 at most; of piper 904)."),
-    utterances: int = typer.Option(8, min=1, help="How many sentences each of them reads (226 at most)."),
+    utterances: int = typer.Option(
+        8, min=1, help="How many each of them reads: 226 sentences, or 2000 rows of words, at most."
+    ),
     source: str = typer.Option("kokoro", help="Whose voices: kokoro (better sound) or piper (904 voices, quicker)."),
     reading: str = typer.Option(
         "sentences", help="What they read: our sentences, or words in no order (piper; for recognizers to learn from)."

@@ -99,7 +99,7 @@ def test_rows_of_words_are_new_for_everybody_and_depend_on_nothing_else() -> Non
 def test_only_a_voice_that_reads_any_word_reads_rows_of_words() -> None:
     with pytest.raises(ConfigError, match="rows of words need a voice that reads any word: source piper"):
         plan(1, 1, seed=1, reading="words")
-    with pytest.raises(ConfigError, match="utterances must be 1 to 2000, not 2001; invite more speakers"):
+    with pytest.raises(ConfigError, match="utterances must be 1 to 2000, not 2001; ask for more speakers"):
         plan(1, 2001, seed=1, source="piper", reading="words")
 
 

@@ -30,7 +30,7 @@ OWN_VOICES: dict[Gender, tuple[str, ...]] = {
 }
 SHARE_RANGE = (0.4, 0.6)  # of the first voice in a mixture: the middle lies farthest from both
 PACE_RANGE = (1.0, 1.25)  # speaking rate, 1 is the voice's own, which is slow
-MOST_ROWS = 2_000  # of words, which anybody reads
+MOST_ROWS = 2_000  # rows of words that one speaker reads at most
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def plan(
         raise ConfigError("rows of words need a voice that reads any word: source piper")
     most_utterances = len(sentences()) if reading == "sentences" else MOST_ROWS
     if not 1 <= utterances <= most_utterances:
-        why = "nobody reads a sentence twice" if reading == "sentences" else "invite more speakers"
+        why = "nobody reads a sentence twice" if reading == "sentences" else "ask for more speakers"
         raise ConfigError(f"utterances must be 1 to {most_utterances}, not {utterances}; {why}")
     read = _sentences if reading == "sentences" else _rows_of_words
     return [

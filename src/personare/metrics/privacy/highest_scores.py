@@ -37,9 +37,9 @@ class UnitRows:
     def __getitem__(self, which: slice | NDArray[np.intp]) -> NDArray[np.float32]:
         some = self.vectors[which]
         if some.dtype == np.float32:
-            scale = 1 / np.sqrt(np.einsum("ij,ij->i", some, some, dtype=np.float64))
-            if len(scale) and 1 / SINGLE_SCALE < scale.min() <= scale.max() < SINGLE_SCALE:
-                unit: NDArray[np.float32] = some * scale.astype(np.float32)[:, None]
+            lengths = np.sqrt(np.einsum("ij,ij->i", some, some, dtype=np.float64))
+            if len(lengths) and 1 / SINGLE_SCALE < lengths.min() <= lengths.max() < SINGLE_SCALE:
+                unit: NDArray[np.float32] = some * (1 / lengths).astype(np.float32)[:, None]
                 return unit
         return unit_rows(some, dtype=np.float32)
 

@@ -55,8 +55,14 @@ class Wanted:
 
     def plan(self) -> list[PlannedUtterance]:
         """Plan every utterance."""
-        how = {"seed": self.seed, "skip": self.skip}
-        return plan(self.speakers, self.utterances, source=self.source, reading=self.reading, **how)
+        return plan(
+            self.speakers,
+            self.utterances,
+            seed=self.seed,
+            source=self.source,
+            reading=self.reading,
+            skip=self.skip,
+        )
 
     @property
     def models(self) -> tuple[str, ...]:

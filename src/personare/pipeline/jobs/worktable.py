@@ -71,15 +71,16 @@ class NotedItem:
 def work_table(private: Path | None) -> Iterator[WorkTable]:
     """Open a new table in the private folder, and remove it at the end; without one, where SQLite puts such things."""
     place = None if private is None else temporary_name(private / "work.sqlite")
-    try:
-        if place is not None:
+    if place is not None:
+        try:
             os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
-        # nobody else opens it: it needs no locks, which some shared file systems do not have
-        address = "" if place is None else f"{place.resolve().as_uri()}?nolock=1"
+        except OSError as error:
+            raise OutputError(f"{place}: cannot be written ({error.strerror or error})") from error
+    # nobody else opens it: it needs no locks, which some shared file systems do not have
+    address = "" if place is None else f"{place.resolve().as_uri()}?nolock=1"
+    try:
         with _told(place), contextlib.closing(_opened(address)) as connection:
             yield WorkTable(connection)
-    except OSError as error:
-        raise OutputError(f"{place}: cannot be written ({error.strerror or error})") from error
     finally:
         if place is not None:
             with contextlib.suppress(OSError):

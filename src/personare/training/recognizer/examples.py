@@ -68,14 +68,16 @@ def example(audio: Audio, text: str, *, normalize: Normalize, subsampling: int =
     return prepared
 
 
-def examples(batch: Sequence[Audio], texts: Sequence[str], *, normalize: Normalize) -> list[RecognizerExample]:
+def examples(
+    batch: Sequence[Audio], texts: Sequence[str], *, normalize: Normalize, subsampling: int = SUBSAMPLING
+) -> list[RecognizerExample]:
     """Prepare utterances; one whose text does not fit into its frames is refused, for it could never be trained on."""
     if len(batch) != len(texts):
         raise ConfigError(f"{len(batch)} sounds do not fit {len(texts)} texts")
     prepared = []
     for i, (audio, text) in enumerate(zip(batch, texts, strict=True)):
         try:
-            prepared.append(example(audio, text, normalize=normalize))
+            prepared.append(example(audio, text, normalize=normalize, subsampling=subsampling))
         except ConfigError as error:
             raise ConfigError(f"utterance {i}: {error}") from None
     return prepared

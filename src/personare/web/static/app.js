@@ -28,7 +28,7 @@ async function home() {
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", async event => { event.preventDefault(); drop.classList.remove("over"); upload(await dropped(event.dataTransfer)); });
   const jobs = state.jobs.map(job => el("li", { class: "card" }, el("div", {}, el("b", {}, job.title), el("p", { class: "soft" }, `${STEPS[stepOf(job)]}${job.status === "running" ? ", at work" : job.status === "paused" ? ", paused" : ""} · ${new Date(1000 * job.created).toLocaleString()}`)),
-    el("div", { class: "row" }, el("button", { type: "button", "aria-label": `Open ${job.title}`, onclick: () => open(job.id) }, "Open"), el("button", { type: "button", "aria-label": `Remove ${job.title}`, onclick: () => confirm(`Remove “${job.title}” with all that was made, the key included? Recordings in their own folder stay.`) && ask(`api/jobs/${job.id}/act`, { action: "forget" }).then(home) }, "Remove"))));
+    el("div", { class: "row" }, el("button", { type: "button", "aria-label": `Open ${job.title}`, onclick: () => open(job.id) }, "Open"), el("button", { type: "button", "aria-label": `Remove ${job.title}`, onclick: () => confirm(`Remove “${job.title}” with all that was made, the key included? Recordings in their own folder stay.`) && ask(`api/jobs/${job.id}/act`, { action: "forget" }).then(home).catch(error => problem(main, error, "Not removed. ")) }, "Remove"))));
   show(el("h1", {}, "Hide voices, and prove it"), drop, el("h2", {}, "Or a folder on this machine"), browse(), jobs.length ? [el("h2", {}, "Go on with"), el("ul", { class: "jobs" }, jobs)] : null);
 }
 

@@ -54,9 +54,9 @@ export function fill(bar, done, total) {
 
 export function say(words) { document.getElementById("live").textContent = words; }
 
-export function problem(place, error) {
+export function problem(place, error, title = "Not saved. ") {
   place.querySelectorAll(".error").forEach(old => old.remove());
-  place.append(el("div", { class: "error", role: "alert" }, el("strong", {}, "Not saved. "), error.message));
+  place.append(el("div", { class: "error", role: "alert" }, el("strong", {}, title), error.message));
 }
 
 export const sentence = words => words ? words[0].toUpperCase() + words.slice(1) + (/[.!?…]$/.test(words) ? "" : ".") : "";
