@@ -125,3 +125,12 @@ def test_one_person_is_above_the_rth_of_c_scores_with_probability_r_in_c_plus_1(
 def test_no_chance_without_people_or_beyond_the_calibration_scores(people: int, calibration: int, rank: int) -> None:
     with pytest.raises(MetricError, match=f"got {people} and {rank}"):
         chance_at_rank(people, calibration=calibration, rank=rank)
+
+
+def test_each_size_has_the_rate_of_its_own_galleries() -> None:
+    enroll, names, test, owner = gallery_with(26, people=30)
+    found = singling_out(enroll, names, test, owner, sizes=(2, 8, 30), draws=2)
+    rates = found.isolated.mean(axis=(0, 2, 3))
+    assert [e.value for e in found.estimates] == pytest.approx(rates.tolist()) and len(set(rates)) == 3
+    for place, size in enumerate(found.sizes):
+        assert found.risk(size).tolist() == found.isolated[:, place].mean(axis=(1, 2)).tolist()

@@ -164,8 +164,6 @@ def _walk(t: Any, t_counted: Any, n: Any, n_counted: Any) -> float:
     The comparison changes its answer only once along the walk, so a bisection finds the place Kaldi walks to.
     """
     t_total, n_total = int(t_counted[-1]), int(n_counted[-1])
-    if not t_total or not n_total:
-        return float("nan")
 
     def beaten(i: int) -> bool:
         mirror = max(0, n_total - 1 - int(n_total * i / t_total))
