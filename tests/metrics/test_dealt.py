@@ -46,3 +46,10 @@ def test_as_many_possible_deals_as_proof_needs_are_enough() -> None:
     for possible, proves in ((39.0, False), (40.0, True)):
         assert math.isnan(Dealt(values, possible).tails(9.0, attacker_wants_more=True)[0]) != proves
     assert all(map(math.isnan, Dealt(values, math.inf).tails(math.nan, attacker_wants_more=True)))
+
+
+def test_a_million_millionth_is_rounding_and_twice_as_much_is_a_difference() -> None:
+    values = np.array([0.1, 0.2, 0.5])
+    for step, reached in ((0.6e-12, 1), (1.6e-12, 0)):
+        found = Dealt(values, math.inf).tails(0.5 + step, attacker_wants_more=True)[0]
+        assert (found == 2 / 4) == bool(reached)

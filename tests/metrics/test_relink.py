@@ -98,3 +98,8 @@ def test_sound_below_a_millionth_of_full_scale_is_silence_and_above_it_is_not() 
     for quiet, loud, heard in ((0.5e-6, 0.95e-6, False), (1.05e-6, 1.35e-6, True)):
         sound = np.where(frames, loud, quiet).astype(np.float32)
         assert envelope_of(sound, 16_000).any() == heard
+
+
+def test_originals_that_are_alike_to_a_thousand_millionth_share_the_credit() -> None:
+    for step, credit in ((0.6e-9, 0.5), (1.6e-9, 0.0)):
+        assert relink_estimate([[1.0, 1.0 + step]], [0], speakers=["a"]).value == credit
