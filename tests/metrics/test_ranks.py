@@ -195,3 +195,15 @@ def test_up_to_400_people_everybody_is_ranked_under_every_name(
     voices = np.random.default_rng(people).normal(size=(people, 3))
     rank_test(voices, np.arange(people), voices[::-1], np.arange(people), variant="linkability", tests=1)
     assert shapes == [(people, names)]
+
+
+@pytest.mark.parametrize(("step", "ranks"), [(3e-13, [2, 2, 3]), (3e-12, [1, 2, 3])])
+def test_a_guesser_meets_ties_up_to_rounding_as_the_attacker_does(step: float, ranks: list[int]) -> None:
+    """Cosines of 0.5 that differ by less than a million millionth: whoever is named, the other one is as close."""
+    angle = math.acos(0.5)
+    at = [angle - step / math.sin(angle), angle, angle + 1.0]
+    reference = np.array([[math.cos(a), math.sin(a)] for a in at])
+    test = np.tile([[1.0, 0.0]], (3, 1))
+    found = ranks_file._ranks_of_others(test, reference, np.arange(3))
+    assert found.tolist() == [ranks] * 3
+    assert (1 + ranks_file.nontargets_above(test, np.arange(3), reference, np.arange(3))).tolist() == ranks
