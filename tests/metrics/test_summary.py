@@ -112,7 +112,13 @@ def test_noise_is_not_called_a_finding_and_few_targets_are_no_reason_to_fail() -
     more = who | {"target_speakers": np.arange(20) % 5}
     enough = score_summary(rng.normal(size=20), n, rng=rng, dcf_prior=0.1, **more)
     assert "dsys_reference" in [f.metric.name for f in enough.findings]
-    for above, below in (([1.0] * 20, [0.0, 1.0]), ([0.0] * 20, [0.0, 1.0]), ([0.0, 1.0] * 10, [0.0] * 2)):
+    alike = (
+        ([1.0] * 20, [0.0, 1.0]),
+        ([0.0] * 20, [0.0, 1.0]),
+        ([0.0, 1.0] * 10, [0.0] * 2),
+        ([0.0, 1.0] * 10, [1.0] * 2),
+    )
+    for above, below in alike:
         one_constant = score_summary(above, below * 150, rng=rng, deals=2, dcf_prior=0.1, **more)
         assert "dsys_reference" in [f.metric.name for f in one_constant.findings], "one class may be all alike"
     assert not any(f.differs_from_chance for f in found.findings if f.metric.name in ("eer", "min_cllr", "d_ece"))
