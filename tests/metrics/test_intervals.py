@@ -227,3 +227,15 @@ def test_to_be_nearly_certain_of_two_speakers_is_a_wide_interval_and_no_overflow
     for shares in ([0.001, 0.2], [0.8, 0.999]):
         found = speaker_mean(shares, [1, 1], bounds=bounds, level=1 - 1e-9)
         assert bounds[0] <= found.low < found.value < found.high <= bounds[1]
+
+
+@pytest.mark.parametrize("share", [0.004, 0.3, 0.5, 0.9, 0.9999])
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 1.0), (1.0, 5.0)])
+def test_a_share_and_what_is_missing_to_all_have_mirrored_intervals(share: float, bounds: tuple[float, float]) -> None:
+    """Near either end a quarter of the distance to it is what counts as being at the end."""
+    shares = np.array([[share, share, share, 0.9 * share, 0.0, 1.0]]).T
+    low, high = bounds
+    for column in (shares[:5], shares[[0, 1, 2, 3, 5]]):
+        (one,) = from_left_out(low + (high - low) * column, speakers=4, bounds=[bounds], level=0.2)
+        (other,) = from_left_out(high - (high - low) * column, speakers=4, bounds=[bounds], level=0.2)
+        assert (one.low, one.high) == pytest.approx((low + high - other.high, low + high - other.low))

@@ -207,3 +207,9 @@ def test_a_guesser_meets_ties_up_to_rounding_as_the_attacker_does(step: float, r
     found = ranks_file._ranks_of_others(test, reference, np.arange(3))
     assert found.tolist() == [ranks] * 3
     assert (1 + ranks_file.nontargets_above(test, np.arange(3), reference, np.arange(3))).tolist() == ranks
+
+
+@pytest.mark.parametrize(("people", "possible"), [(2, 2.0), (5, 120.0), (6, 720.0), (250, math.exp(700))])
+def test_the_names_of_so_many_people_can_be_dealt_in_n_factorial_ways(people: int, possible: float) -> None:
+    found = ranks_file._dealt(np.random.default_rng(0).uniform(1, people, (people, people)), np.random.default_rng(1))
+    assert [dealt.possible for dealt in found] == pytest.approx([possible, possible])
