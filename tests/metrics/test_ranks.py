@@ -17,6 +17,7 @@ from scipy import stats
 from personare.core.errors import MetricError
 from personare.core.vectors import cosine
 from personare.metrics.privacy import ranks as ranks_file
+from personare.metrics.privacy.nontargets_above import nontargets_above
 from personare.metrics.privacy.ranks import percentile_estimate, rank_test
 
 
@@ -206,7 +207,7 @@ def test_a_guesser_meets_ties_up_to_rounding_as_the_attacker_does(step: float, r
     test = np.tile([[1.0, 0.0]], (3, 1))
     found = ranks_file._ranks_of_others(test, reference, np.arange(3))
     assert found.tolist() == [ranks] * 3
-    assert (1 + ranks_file.nontargets_above(test, np.arange(3), reference, np.arange(3))).tolist() == ranks
+    assert (1 + nontargets_above(test, np.arange(3), reference, np.arange(3))).tolist() == ranks
 
 
 @pytest.mark.parametrize(("people", "possible"), [(2, 2.0), (5, 120.0), (6, 720.0), (250, math.exp(700))])

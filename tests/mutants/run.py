@@ -61,7 +61,7 @@ class Tracer:
             if code.co_filename.startswith(self.sources):
                 seen.add(f"{code.co_filename.removeprefix(self.sources)}:{code.co_firstlineno}")
 
-        _forget()
+        forget()
         began = time.process_time()
         sys.settrace(trace)
         try:
@@ -73,7 +73,7 @@ class Tracer:
         return True
 
 
-def _forget() -> None:
+def forget() -> None:
     """Empty what functions of ours remember: a remembered result is no call, and its test would not be chosen."""
     modules = [module for name, module in sys.modules.items() if name.startswith("personare.")]
     for function in [value for module in modules for value in vars(module).values()]:
