@@ -12,6 +12,7 @@ from scipy import stats
 from personare import metrics
 from personare.core.findings import LEVEL_OF_PROOF
 from personare.metrics.intervals import wilson
+from personare.metrics.privacy.cllr import cllr
 from personare.metrics.privacy.dsys import dsys_reference, dsys_reference_estimate
 from personare.metrics.privacy.human_attack import abx_estimate
 from personare.metrics.privacy.speaker_rates import rate_tails, rates_over_speakers
@@ -104,3 +105,14 @@ def test_so_few_that_even_all_found_are_no_proof_have_no_probability() -> None:
     assert rate_tails(1.0, chance * 0.999, 2)[0] < LEVEL_OF_PROOF
     for rate, level, speakers in ((1.0, chance * 1.001, 2), (math.nan, 0.1, 9), (0.5, 0.0, 9), (0.5, 1.0, 9)):
         assert all(map(math.isnan, rate_tails(rate, level, speakers)))
+
+
+def test_one_trial_that_is_left_of_a_class_is_enough_for_a_value() -> None:
+    """Speaker a has all targets but one: without a that one is left, and Cllr is that of it and the others' trials."""
+    t, n = np.array([1.0, 2.0, 0.5, 1.5]), RNG(1).normal(size=12)
+    mine, others = np.array(list("aaab")), np.array(list("abc") * 4)
+    for targets, nontargets, who in ((t, n, (mine, others)), (-n, -t, (others, mine))):
+        found = metrics.cllr(targets, nontargets, target_speakers=who[0], nontarget_speakers=who[1], level=0.2)
+        rest = [cllr(targets[who[0] != one], nontargets[who[1] != one]) for one in "abc"]
+        ends = ends_by_hand(cllr(targets, nontargets), rest, bounds=(0.0, math.inf), level=0.2)
+        assert (found.low, found.high) == pytest.approx(ends, rel=1e-9)
