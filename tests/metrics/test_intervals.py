@@ -239,3 +239,13 @@ def test_a_share_and_what_is_missing_to_all_have_mirrored_intervals(share: float
         (one,) = from_left_out(low + (high - low) * column, speakers=4, bounds=[bounds], level=0.2)
         (other,) = from_left_out(high - (high - low) * column, speakers=4, bounds=[bounds], level=0.2)
         assert (one.low, one.high) == pytest.approx((low + high - other.high, low + high - other.low))
+
+
+def test_a_value_at_its_end_that_moves_without_somebody_is_no_certain_one() -> None:
+    ends = [
+        from_left_out(np.array([[0.0, 0.0, 0.0, x]]).T, speakers=3, bounds=[(0.0, 1.0)])[0] for x in (0.0, 0.1, 0.3)
+    ]
+    assert len({end.high for end in ends}) == 3
+    for bounds in ((-math.inf, 1.0), (1.0, math.inf)):
+        found = speaker_mean(np.ones(4), np.ones(4), bounds=bounds)
+        assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0), "a scale without a width has no share of it"

@@ -117,3 +117,9 @@ def test_what_explains_everything_leaves_no_doubt_and_equal_values_nothing_to_ex
         (found,) = effects(scale * np.array([0.1, 0.1, 0.3, 0.3, 0.7]), {"a": list("xxyyz")})
         assert (found.f, found.p, found.eta2) == (math.inf, 0.0, 1.0)
         assert effects([0.1 * scale] * 5, {"a": list("xxyyy")}) == ()
+
+
+def test_factors_of_three_and_two_levels_interact_in_two_ways() -> None:
+    values = np.random.default_rng(3).normal(size=24)
+    found = effects(values, {"a": list("xyz") * 8, "b": list("uuuvvv") * 4})
+    assert [(e.name, e.df, e.residual_df) for e in found] == [("a", 2, 18), ("b", 1, 18), ("a x b", 2, 18)]
