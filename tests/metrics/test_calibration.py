@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from personare.metrics.privacy.calibration import oracle_llrs
-from personare.metrics.privacy.levels import levels_of
+from personare.metrics.privacy.levels import levels_of, pool_ties
 from personare.metrics.privacy.pav import pav_counts, pav_levels
 
 SCORES = st.lists(st.integers(-15, 15), min_size=1, max_size=40)
@@ -118,3 +118,13 @@ def test_ties_favour_nobody() -> None:
     t, n = oracle_llrs([1.0] * 100, [1.0] * 100)
     assert not t.any()
     assert not n.any()
+
+
+@pytest.mark.parametrize("largest", [0.5, 1.0, 100.0, -100.0])
+def test_neighbours_nearer_than_a_million_millionth_of_the_largest_score_are_one(largest: float) -> None:
+    unit = 1e-12 * max(1.0, abs(largest))
+    near, far = pool_ties([0.25, 0.25 + 0.6 * unit, largest]), pool_ties([0.25, 0.25 + 1.6 * unit, largest])
+    assert near.tolist() == [0.25, 0.25, largest] and len(set(far.tolist())) == 3
+    chain = pool_ties([[0.25 + 1.2 * unit, 0.25], [0.25 + 0.6 * unit, largest]])
+    assert chain.tolist() == [[0.25, 0.25], [0.25, largest]], "by way of others, and in any order"
+    assert pool_ties(np.empty((0, 3))).shape == (0, 3)

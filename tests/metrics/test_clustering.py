@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -99,3 +100,23 @@ def test_what_cannot_be_scored_is_refused() -> None:
     with pytest.raises(MetricError):
         classification_change(-1, 16)
     assert classification_change(0, 16) == 0.0
+
+
+@pytest.mark.parametrize(("trials", "draws", "each"), [(1, 7, 7), (3, 7, 2), (7, 7, 1), (9, 7, 1), (2, 200, 100)])
+def test_the_draws_of_a_chance_level_are_shared_among_the_trials_one_each_at_least(
+    trials: int, draws: int, each: int
+) -> None:
+    scored: list[list[str]] = []
+
+    def noted(clusters: Sequence[int], speakers: Sequence[str]) -> float:
+        scored.append(list(speakers))
+        return float(len(scored))
+
+    some = [([1, 2, 2], ["a", "b", str(trial)]) for trial in range(trials)]
+    level = chance_level(noted, some, rng=np.random.default_rng(0), draws=draws)
+    assert [sum(str(trial) in speakers for speakers in scored) for trial in range(trials)] == [each] * trials
+    assert level == (1 + len(scored)) / 2
+    if draws == 200:
+        scored.clear()
+        chance_level(noted, some, rng=np.random.default_rng(0))
+        assert len(scored) == 200, "unless said otherwise"

@@ -60,3 +60,11 @@ def test_interval_redraws_speakers() -> None:
     assert found.value == pytest.approx(ccc(x, y))
     assert found.low < found.value < found.high
     assert found.n == 15
+
+
+def test_rounding_never_makes_more_than_full_agreement_or_reversal() -> None:
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=5)
+        near = x + 1e-9 * rng.normal(size=5)
+        assert 1 - 1e-12 < ccc(x, near) <= 1.0 and -1.0 <= ccc(x, 2 * x.mean() - near) < -1 + 1e-12

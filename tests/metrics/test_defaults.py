@@ -49,6 +49,10 @@ CHANCE: Calls = {  # something is drawn: utterances, galleries, names, smaller e
     "ranks": (metrics.ranks, SIDES, {"tests": 3}),
     "dsys": (metrics.dsys, (TEST[:, 0] + 1, ENROLL[:, 1]), {}),
     "eer of trials": (metrics.eer, (TEST[:, 0] + 1, ENROLL[:, 1]), {}),
+    "cllr of trials": (metrics.cllr, (TEST[:, 0] + 1, ENROLL[:, 1]), {}),
+    "min_cllr of trials": (metrics.min_cllr, (TEST[:, 0] + 1, ENROLL[:, 1]), {}),
+    "min_dcf of trials": (metrics.min_dcf, (TEST[:, 0] + 2, ENROLL[:, 1]), {"prior": 0.5}),
+    "d_ece of trials": (metrics.d_ece, (TEST[:, 0] + 1, ENROLL[:, 1]), {}),
     "linkability of vectors": (linking.linkability, ONE_EACH, {"draws": 3, "sizes": (9,)}),
     "linkability of scores": (
         linking.linkability_from_scores,

@@ -135,3 +135,16 @@ def test_the_references_interval_leaves_out_speakers_in_the_same_bins_and_spans_
     ends = ends_by_hand(value, rest, bounds=(0.0, 1.0), level=0.8)
     assert (found.low, found.high) == pytest.approx(ends, rel=1e-9)
     assert 0 < found.low < found.value < found.high < 1
+
+
+def test_scores_that_lie_on_the_edges_of_bins_are_left_out_of_the_bins_they_were_counted_in() -> None:
+    """Whole numbers and edges at whole numbers: each belongs to the bin above, the highest to the last one."""
+    rng = np.random.default_rng(6)
+    t, n, who = rng.integers(0, 6, 50), rng.integers(0, 6, 200), np.arange(200) % 5
+    t[0], n[0] = 5, 0
+    sides: dict[str, Any] = {"target_speakers": who[:50], "nontarget_speakers": who}
+    found = dsys_reference_estimate(t, n, level=0.2, **sides)
+    edges = np.linspace(0, 5, 6)
+    rest = [by_the_references_rule(t[who[:50] != one], n[who != one], edges) for one in range(5)]
+    ends = ends_by_hand(by_the_references_rule(t, n, edges), rest, bounds=(0.0, 1.0), level=0.2)
+    assert (found.low, found.high) == pytest.approx(ends, rel=1e-9)

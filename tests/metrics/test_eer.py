@@ -170,3 +170,12 @@ def test_kaldis_rule_on_rows_is_the_rule_on_each_row() -> None:
     rows = kaldi_eer_of_levels(targets, nontargets)
     assert rows.tolist() == [kaldi_eer_of_levels(t, n) for t, n in zip(targets, nontargets, strict=True)]
     assert len(set(rows.tolist())) > 3
+
+
+def test_kaldis_rule_on_rows_of_many_targets_and_few_nontargets_that_lose_unequal_numbers() -> None:
+    rng = np.random.default_rng(4)
+    for most, least in ((9, 2), (2, 9)):
+        targets, nontargets = (rng.integers(0, high, size=(6, 30)) for high in (most, least))
+        targets[:3, 8:] = nontargets[2:5, 12:] = 0
+        rows = kaldi_eer_of_levels(targets, nontargets)
+        assert rows.tolist() == [kaldi_eer_of_levels(t, n) for t, n in zip(targets, nontargets, strict=True)]

@@ -125,3 +125,38 @@ def test_one_person_is_above_the_rth_of_c_scores_with_probability_r_in_c_plus_1(
 def test_no_chance_without_people_or_beyond_the_calibration_scores(people: int, calibration: int, rank: int) -> None:
     with pytest.raises(MetricError, match=f"got {people} and {rank}"):
         chance_at_rank(people, calibration=calibration, rank=rank)
+
+
+def test_each_size_has_the_rate_of_its_own_galleries() -> None:
+    enroll, names, test, owner = gallery_with(26, people=30)
+    found = singling_out(enroll, names, test, owner, sizes=(2, 8, 30), draws=2)
+    rates = found.isolated.mean(axis=(0, 2, 3))
+    assert [e.value for e in found.estimates] == pytest.approx(rates.tolist()) and len(set(rates)) == 3
+    for place, size in enumerate(found.sizes):
+        assert found.risk(size).tolist() == found.isolated[:, place].mean(axis=(1, 2)).tolist()
+
+
+def test_the_round_of_conversations_begins_at_any_of_them_equally_often() -> None:
+    owner = np.repeat(np.arange(900), 3)
+    gallery = gallery_of(RNG(0).standard_normal((2700, 2)), owner, most=10)
+    draw = GalleryDraw.of(gallery, RNG(1))
+    first, second = draw.place[::3], draw.place[1::3]
+    assert np.bincount(first, minlength=3).min() > 250 and (second == (first + 1) % 3).all()
+    assert sorted(draw.order) == list(range(900)) and (draw.order[draw.position] == np.arange(900)).all()
+
+
+def test_voices_nearly_alike_of_people_with_unlike_numbers_of_conversations() -> None:
+    """Each voice has a threshold of its own rank, also where it is decided again in double precision."""
+    rng = RNG(6)
+    shared, owner = rng.standard_normal(64), np.repeat(np.arange(16), rng.integers(2, 6, 16))
+    voice = shared + 2e-3 * rng.standard_normal((16, 64))
+    test, enroll = (voice[rows] + 2e-3 * rng.standard_normal((len(rows), 64)) for rows in (owner, np.arange(16)))
+    gallery = gallery_of(test, owner, most=10)
+    draws = [GalleryDraw.of(gallery, rng) for _ in range(3)]
+    rank = gallery.conversations - 1
+    fast = isolation_in_galleries(enroll, gallery, draws, own=np.arange(16), rank=rank, sizes=(5, 16))
+    for d, draw in enumerate(draws):
+        for s, size in enumerate((5, 16)):
+            slow = [plain_protocol(enroll, gallery, draw, row, int(rank[row]), size, row) for row in range(16)]
+            assert fast[:, s, d].tolist() == slow
+    assert 0 < fast.mean() < 1

@@ -210,3 +210,42 @@ def test_an_infinite_number_without_some_speaker_leaves_no_interval_and_no_warni
     assert found.value == 1.0 and math.isnan(found.low) and math.isnan(found.high)
     always = speaker_interval(lambda kept: np.full(len(kept), -np.inf), speakers=3)
     assert (always.low, always.value) == (-np.inf, -np.inf)
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 5.0), (-1.0, 1.0), (0.0, 0.5), (0.0, 1.0)])
+def test_the_doubt_at_the_end_of_a_scale_is_a_share_of_its_width_but_of_1_at_least(bounds: tuple[float, float]) -> None:
+    """All of six people say 5 of 1 to 5: Wilson's 39 % of the width; an EER of 0 may be 39 %, not 39 % of 50 %."""
+    width, doubt = bounds[1] - bounds[0], wilson(0, 6).high
+    reach = min(width, doubt * max(1.0, width))
+    lowest, highest = (speaker_mean(np.full(6, end), np.ones(6), bounds=bounds) for end in bounds)
+    assert (lowest.value, lowest.low, lowest.high) == pytest.approx((bounds[0], bounds[0], bounds[0] + reach))
+    assert (highest.value, highest.low, highest.high) == pytest.approx((bounds[1], bounds[1] - reach, bounds[1]))
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (0.0, math.inf), (-math.inf, 1.0)])
+def test_to_be_nearly_certain_of_two_speakers_is_a_wide_interval_and_no_overflow(bounds: tuple[float, float]) -> None:
+    for shares in ([0.001, 0.2], [0.8, 0.999]):
+        found = speaker_mean(shares, [1, 1], bounds=bounds, level=1 - 1e-9)
+        assert bounds[0] <= found.low < found.value < found.high <= bounds[1]
+
+
+@pytest.mark.parametrize("share", [0.004, 0.3, 0.5, 0.9, 0.9999])
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 1.0), (1.0, 5.0)])
+def test_a_share_and_what_is_missing_to_all_have_mirrored_intervals(share: float, bounds: tuple[float, float]) -> None:
+    """Near either end a quarter of the distance to it is what counts as being at the end."""
+    shares = np.array([[share, share, share, 0.9 * share, 0.0, 1.0]]).T
+    low, high = bounds
+    for column in (shares[:5], shares[[0, 1, 2, 3, 5]]):
+        (one,) = from_left_out(low + (high - low) * column, speakers=4, bounds=[bounds], level=0.2)
+        (other,) = from_left_out(high - (high - low) * column, speakers=4, bounds=[bounds], level=0.2)
+        assert (one.low, one.high) == pytest.approx((low + high - other.high, low + high - other.low))
+
+
+def test_a_value_at_its_end_that_moves_without_somebody_is_no_certain_one() -> None:
+    ends = [
+        from_left_out(np.array([[0.0, 0.0, 0.0, x]]).T, speakers=3, bounds=[(0.0, 1.0)])[0] for x in (0.0, 0.1, 0.3)
+    ]
+    assert len({end.high for end in ends}) == 3
+    for bounds in ((-math.inf, 1.0), (1.0, math.inf)):
+        found = speaker_mean(np.ones(4), np.ones(4), bounds=bounds)
+        assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0), "a scale without a width has no share of it"

@@ -109,3 +109,17 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
     factors = {name: rng.permutation([0, 1] * 20).tolist() for name in ("system", "language", "gender")}
     p = np.array([[e.p for e in effects(rng.standard_normal(40), factors)] for _ in range(300)])
     assert p.shape == (300, 7) and 0.03 < float((p < 0.05).mean()) < 0.07
+
+
+def test_what_explains_everything_leaves_no_doubt_and_equal_values_nothing_to_explain() -> None:
+    """Rounding leaves some 1e-30 of the squares: nothing, whatever the size of the values."""
+    for scale in (1e-3, 1.0, 1e6):
+        (found,) = effects(scale * np.array([0.1, 0.1, 0.3, 0.3, 0.7]), {"a": list("xxyyz")})
+        assert (found.f, found.p, found.eta2) == (math.inf, 0.0, 1.0)
+        assert effects([0.1 * scale] * 5, {"a": list("xxyyy")}) == ()
+
+
+def test_factors_of_three_and_two_levels_interact_in_two_ways() -> None:
+    values = np.random.default_rng(3).normal(size=24)
+    found = effects(values, {"a": list("xyz") * 8, "b": list("uuuvvv") * 4})
+    assert [(e.name, e.df, e.residual_df) for e in found] == [("a", 2, 18), ("b", 1, 18), ("a x b", 2, 18)]

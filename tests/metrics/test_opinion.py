@@ -127,3 +127,13 @@ def test_the_eer_of_ratings_is_compared_with_shuffled_ratings_of_each_evaluator(
     few = {"target_evaluators": ["p"], "nontarget_evaluators": ["p"]}
     nothing = similarity_eer_finding([0.9], [0.1], **few, conditions={}, rng=np.random.default_rng(0))
     assert nothing.differs_from_chance is None, "two ways to label two ratings prove nothing"
+
+
+def test_two_ratings_of_one_evaluator_are_the_lowest_and_the_highest() -> None:
+    assert normalized_ranks([4, 2, 3, 3, 5], list("ppqqr")).tolist() == [1.0, 0.0, 0.5, 0.5, 0.5]
+
+
+def test_equal_ratings_are_no_difference_however_few() -> None:
+    for n, m in ((1, 1), (1, 2), (4, 3)):
+        found = mann_whitney([2.0] * n, [2.0] * m)
+        assert (found.u, found.above, found.p) == (n * m / 2, 0.5, 1.0)

@@ -14,6 +14,7 @@ from scipy.stats import pearsonr, spearmanr
 from personare.core.errors import MetricError
 from personare.metrics.utility import pitch
 from personare.metrics.utility.pitch import correlation_estimate, f0_spearman, lag_of, pitch_correlation
+from personare.metrics.utility.voicing import voicing_error
 
 TRACK = st.lists(st.sampled_from([0, 90, 100, 110, 150, 200, 210]), min_size=5, max_size=30)
 
@@ -136,3 +137,15 @@ def test_tracks_may_differ_by_a_tenth_of_their_length() -> None:
 def test_two_frames_can_be_correlated_and_one_cannot() -> None:
     assert f0_spearman([100, 120], [200, 210]) == 1.0 and f0_spearman([100, 120], [210, 200]) == -1.0
     assert math.isnan(f0_spearman([100, 0], [200, 210]))
+
+
+def test_a_frame_is_voiced_however_low_its_pitch() -> None:
+    assert voicing_error([0.5, 0.5, 0.5], [0.5, 0.5, 200.0]) == 0.0
+    assert voicing_error([0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0]) == 0.5
+
+
+def test_rounding_never_makes_more_than_a_full_correlation() -> None:
+    for seed in range(200):
+        hz = np.random.default_rng(seed).uniform(80, 120, 7)
+        assert 1 - 1e-12 < pitch._pearson(hz, 3 * hz) <= 1.0
+        assert -1.0 <= pitch._pearson(hz, 500 - 3 * hz) < -1 + 1e-12

@@ -16,11 +16,12 @@ from scipy.integrate import quad
 from scipy.stats import binom, skewnorm
 
 from personare.core.errors import MetricError
+from personare.core.findings import Estimate
 from personare.metrics.privacy import population as population_file
 from personare.metrics.privacy.exceedance import GRID, BellCurve, CountBins, Exceedance, fit_exceedance
 from personare.metrics.privacy.linkability import exact_curve
 from personare.metrics.privacy.nontargets_above import nontargets_above
-from personare.metrics.privacy.population import CARD, population_linkability
+from personare.metrics.privacy.population import CARD, Check, population_linkability
 
 
 def bell_counts(seed: int, *, mean: float, spread: float, tests: int, enrolled: int) -> NDArray[np.int64]:
@@ -228,24 +229,42 @@ def test_bad_input_is_one_line(counts: list[int], options: dict[str, Any], says:
         population_linkability(counts, np.arange(len(counts)), **options)
 
 
-def test_the_skewed_curve_weighs_what_akaikes_criterion_gives_it() -> None:
-    """One more parameter costs one: equal fits weigh 1 : e, and a law that is far from a bell leaves nothing to it."""
-    bins = CountBins.of(2000)
-    truth = [BellCurve(2.0, 1.0), BellCurve(0.5, 2.5, 6.0)]
-    straight, skewed = (fit_exceedance(bins, 3000 * bins.probability @ curve.cells(GRID)) for curve in truth)
-    assert straight.weight == pytest.approx(1 / (1 + math.e), abs=0.01)
-    assert skewed.weight > 0.999 and skewed.skewed.skew > 3
-    assert skewed.linkability(10**4) == pytest.approx(truth[1].linkability(10**4), rel=0.02)
+def test_the_model_is_fitted_to_all_tests_of_all_speakers() -> None:
+    b = bell_counts(4, mean=2.0, spread=1.0, tests=300, enrolled=100)
+    found = population_linkability(b, np.arange(300) % 7, enrolled=100, populations=(1, 10**6))
+    bins = CountBins.of(100)
+    assert found.model == fit_exceedance(bins, np.bincount(bins.place(b), minlength=len(bins.edges)).astype(float))
+    assert found.estimates[0].value == pytest.approx(1.0), "somebody alone is found"
 
 
-def test_curves_stay_within_their_limits_where_the_counts_ask_for_more() -> None:
-    """Half of the tests beaten by nobody and half by everybody: no spread is large enough."""
-    bins = CountBins.of(1000)
-    counts = np.zeros(len(bins.edges))
-    counts[0] = counts[-1] = 500.0
-    fit = fit_exceedance(bins, counts)
-    assert fit.bell.spread == pytest.approx(5.0) and fit.skewed.spread <= 5.0 + 1e-9
-    counts[0], counts[-1] = 1000.0, 0.0
-    assert -4.0 <= fit_exceedance(bins, counts).bell.mean <= 9.0
-    counts[0], counts[-1] = 0.0, 1000.0
-    assert fit_exceedance(bins, counts).linkability(1000) < 1e-3
+def test_an_interval_reaches_down_by_the_worst_check_for_each_factor_of_ten_and_up_to_what_was_measured() -> None:
+    """Odds of 9 foretold and 1 measured at a factor of 100: three times too high for each factor of ten."""
+    curves = [Estimate(0.3, low, 0.9, 8) for low in (0.2, math.nan)]
+    checks = [Check(100, 40, 0.9, 0.5), Check(10, 400, 0.5, 0.6)]
+    measured = Estimate(0.7, 0.6, 0.8, 8)
+
+    def widened(value: float, decades: float, some: list[Check] = checks) -> Estimate:
+        return population_file._widened(value, curves, some, measured, decades)
+
+    for decades, odds in ((0.0, 1 / 4), (1.0, 1 / 12), (3.0, 1 / 108)):
+        found = widened(0.3, decades)
+        assert found.low / (1 - found.low) == pytest.approx(odds) and (found.high, found.n) == (0.8, 8)
+    assert widened(0.1, 0.0).low == 0.1, "the value itself is in it"
+    assert widened(0.9, 1.0).high == 0.9
+    smaller = widened(0.3, -0.5)
+    assert (smaller.low, smaller.high) == (0.2, 1.0), "fewer people than measured: anything above may be"
+    certain = widened(0.3, 1.0, [Check(10, 40, 1.0, 0.5)])
+    assert certain.low == pytest.approx(0.25e-12, rel=1e-3), "certainty counts as odds of 10^12"
+    assert widened(0.3, 1.0, [Check(10, 40, 0.0, 0.5)]).low == pytest.approx(0.25e-12, rel=1e-3)
+    assert widened(0.3, 100.0).low >= 0.0, "no overflow"
+
+
+def test_a_check_is_the_forecast_of_twenty_smaller_enrolments_drawn_from_the_same_people() -> None:
+    b = bell_counts(6, mean=1.5, spread=1.0, tests=120, enrolled=2500)
+    found = population_linkability(b, np.arange(120) % 30, enrolled=2500, populations=(10**5,), rng=7)
+    rng = np.random.default_rng(7)
+    for check, few in zip(found.checks, (250, 25), strict=True):
+        seen = rng.hypergeometric(b, 2499 - b, few - 1, size=(20, 120))
+        bins = CountBins.of(few)
+        counts = np.bincount(bins.place(seen.ravel()), minlength=len(bins.edges)) / 20
+        assert (check.fitted_on, check.forecast) == (few, fit_exceedance(bins, counts).linkability(2500))

@@ -16,6 +16,8 @@ from scipy import stats
 
 from personare.core.errors import MetricError
 from personare.core.vectors import cosine
+from personare.metrics.privacy import ranks as ranks_file
+from personare.metrics.privacy.nontargets_above import nontargets_above
 from personare.metrics.privacy.ranks import percentile_estimate, rank_test
 
 
@@ -163,3 +165,52 @@ def test_the_rank_of_the_next_of_very_many_people_is_counted_from_one() -> None:
     other = np.roll(np.arange(n), -1)
     above = [sum(scores[i, j] > scores[i, other[i]] for j in range(n) if j != other[i]) for i in range(0, n, 40)]
     assert ranks[::40].tolist() == [1.0 + count for count in above]
+
+
+def test_an_interval_that_is_just_as_sure_as_asked_is_one() -> None:
+    """Of two speakers one lies on either side of the median in exactly half of all cases."""
+    found = percentile_estimate(np.array([3.0, 8.0]), 0.5, level=0.5)
+    assert (found.value, found.low, found.high) == (5.5, 3.0, 8.0)
+    assert math.isnan(percentile_estimate(np.array([3.0, 8.0]), 0.5, level=0.51).low)
+
+
+def test_a_guesser_is_dealt_200_names_whether_everybody_meets_everybody_or_the_next_one() -> None:
+    for people in (5, 402):
+        voices = np.random.default_rng(people).normal(size=(people, 3))
+        found = rank_test(voices, np.arange(people), voices[::-1], np.arange(people), variant="linkability", tests=1)
+        assert found.dealt_p50.values.shape == found.dealt_p1.values.shape == (200,)
+
+
+@pytest.mark.parametrize(("people", "names"), [(400, 400), (401, 1)])
+def test_up_to_400_people_everybody_is_ranked_under_every_name(
+    monkeypatch: pytest.MonkeyPatch, people: int, names: int
+) -> None:
+    shapes: list[tuple[int, ...]] = []
+    dealt = ranks_file._dealt
+
+    def noted(guessed: Any, rng: Any) -> Any:
+        shapes.append(guessed.shape)
+        return dealt(guessed, rng)
+
+    monkeypatch.setattr(ranks_file, "_dealt", noted)
+    voices = np.random.default_rng(people).normal(size=(people, 3))
+    rank_test(voices, np.arange(people), voices[::-1], np.arange(people), variant="linkability", tests=1)
+    assert shapes == [(people, names)]
+
+
+@pytest.mark.parametrize(("step", "ranks"), [(3e-13, [2, 2, 3]), (3e-12, [1, 2, 3])])
+def test_a_guesser_meets_ties_up_to_rounding_as_the_attacker_does(step: float, ranks: list[int]) -> None:
+    """Cosines of 0.5 that differ by less than a million millionth: whoever is named, the other one is as close."""
+    angle = math.acos(0.5)
+    at = [angle - step / math.sin(angle), angle, angle + 1.0]
+    reference = np.array([[math.cos(a), math.sin(a)] for a in at])
+    test = np.tile([[1.0, 0.0]], (3, 1))
+    found = ranks_file._ranks_of_others(test, reference, np.arange(3))
+    assert found.tolist() == [ranks] * 3
+    assert (1 + nontargets_above(test, np.arange(3), reference, np.arange(3))).tolist() == ranks
+
+
+@pytest.mark.parametrize(("people", "possible"), [(2, 2.0), (5, 120.0), (6, 720.0), (250, math.exp(700))])
+def test_the_names_of_so_many_people_can_be_dealt_in_n_factorial_ways(people: int, possible: float) -> None:
+    found = ranks_file._dealt(np.random.default_rng(0).uniform(1, people, (people, people)), np.random.default_rng(1))
+    assert [dealt.possible for dealt in found] == pytest.approx([possible, possible])

@@ -83,3 +83,23 @@ def test_the_envelope_is_the_same_at_any_level_and_rate() -> None:
     assert base @ envelope_of(0.1 * sound, 16_000) > 0.999
     assert base @ envelope_of(np.repeat(sound, 2), 32_000) > 0.999
     assert base @ envelope_of(sound[::-1].copy(), 16_000) < 0.9
+
+
+def test_recordings_of_any_length_have_envelopes_of_256_points_of_length_1_without_a_mean() -> None:
+    for samples in (1, 100, 160, 319, 320, 48_000):
+        envelope = envelope_of(np.random.default_rng(samples).normal(size=samples).astype(np.float32), 16_000)
+        assert envelope.shape == (256,) and abs(envelope.mean()) < 1e-12
+        assert np.linalg.norm(envelope) == pytest.approx(1.0 if samples >= 320 else 0.0), "one frame has no shape"
+    assert not envelope_of(np.full(48_000, 0.3, dtype=np.float32), 16_000).any(), "nor has a steady sound"
+
+
+def test_sound_below_a_millionth_of_full_scale_is_silence_and_above_it_is_not() -> None:
+    frames = np.repeat(np.arange(40) % 2, 160)
+    for quiet, loud, heard in ((0.5e-6, 0.95e-6, False), (1.05e-6, 1.35e-6, True)):
+        sound = np.where(frames, loud, quiet).astype(np.float32)
+        assert envelope_of(sound, 16_000).any() == heard
+
+
+def test_originals_that_are_alike_to_a_thousand_millionth_share_the_credit() -> None:
+    for step, credit in ((0.6e-9, 0.5), (1.6e-9, 0.0)):
+        assert relink_estimate([[1.0, 1.0 + step]], [0], speakers=["a"]).value == credit

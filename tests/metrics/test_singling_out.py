@@ -133,6 +133,8 @@ def test_the_highest_scores_are_those_of_a_full_sort(columns: int, many: int) ->
     crowded = np.zeros((1, 4000), dtype=np.float32)  # every guess of a bound keeps far too many
     crowded[0, [7, 300, 3999]] = [3.0, 2.0, 1.0]
     assert highest(crowded, 3).tolist() == [[7, 300, 3999]]
+    mixed = np.vstack([crowded] * 400 + [np.random.default_rng(0).standard_normal((3, 4000)).astype(np.float32)])
+    assert (highest(mixed, 3) == np.argsort(-mixed, axis=1, kind="stable")[:, :3]).all()
 
 
 # closed forms: chance

@@ -112,7 +112,13 @@ def test_noise_is_not_called_a_finding_and_few_targets_are_no_reason_to_fail() -
     more = who | {"target_speakers": np.arange(20) % 5}
     enough = score_summary(rng.normal(size=20), n, rng=rng, dcf_prior=0.1, **more)
     assert "dsys_reference" in [f.metric.name for f in enough.findings]
-    for above, below in (([1.0] * 20, [0.0, 1.0]), ([0.0] * 20, [0.0, 1.0]), ([0.0, 1.0] * 10, [0.0] * 2)):
+    alike = (
+        ([1.0] * 20, [0.0, 1.0]),
+        ([0.0] * 20, [0.0, 1.0]),
+        ([0.0, 1.0] * 10, [0.0] * 2),
+        ([0.0, 1.0] * 10, [1.0] * 2),
+    )
+    for above, below in alike:
         one_constant = score_summary(above, below * 150, rng=rng, deals=2, dcf_prior=0.1, **more)
         assert "dsys_reference" in [f.metric.name for f in one_constant.findings], "one class may be all alike"
     assert not any(f.differs_from_chance for f in found.findings if f.metric.name in ("eer", "min_cllr", "d_ece"))
@@ -143,3 +149,14 @@ def test_a_speaker_whose_trials_only_repeat_others_changes_nothing(t: list[int],
     once, with_twin = score_values(t, n), score_values(t * 2, n * 2)
     for name in set(once) - {"log10_l"}:  # Laplace's added trials weigh less beside more real ones
         assert with_twin[name] == pytest.approx(once[name], abs=1e-9)
+
+
+def test_an_attack_that_beats_every_deal_is_unlikely_in_every_metric_and_one_that_fails_is_not() -> None:
+    rng = np.random.default_rng(5)
+    who: dict[str, Any] = {"target_speakers": np.arange(60) % 12, "nontarget_speakers": np.arange(300) % 12}
+    strong = score_summary(rng.normal(3, 1, 60), rng.normal(size=300), rng=rng, dcf_prior=0.1, **who)
+    weak = score_summary(np.linspace(-1, 1, 60), np.linspace(-1, 1, 300), rng=rng, dcf_prior=0.1, **who)
+    found = {f.metric.name: (f.p_better, f.p_worse) for f in strong.findings if f.p_better is not None}
+    assert set(found) == {"eer", "eer_kaldi", "min_cllr", "min_dcf", "d_ece", "log10_l", "dsys"}
+    assert all(better < 0.006 and worse == 1.0 for better, worse in found.values())
+    assert all(f.p_better > 0.3 for f in weak.findings if f.p_better is not None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from personare.core.errors import MetricError
 from personare.core.vectors import ROWS_AT_ONCE
 from personare.metrics.privacy.gallery import GalleryDraw, gallery_of
-from personare.metrics.privacy.nontargets_above import nontargets_above
+from personare.metrics.privacy.nontargets_above import nontargets_above, nontargets_above_in_scores
 from personare.metrics.privacy.vectors import checked_speakers, checked_vectors, same_dimension, target_columns
 
 RNG = np.random.default_rng
@@ -123,3 +123,10 @@ def test_a_gallery_holds_the_first_conversations_of_each_speaker_in_their_order(
 def test_people_heard_once_are_counted_and_the_first_is_named() -> None:
     with pytest.raises(MetricError, match=r"2 test speakers have one conversation only \(first: 'b'\)"):
         gallery_of(np.ones((4, 2)), np.array(["a", "c", "b", "a"]), most=10)
+
+
+@pytest.mark.parametrize("largest", [0.5, 1.0, 100.0, -100.0])
+def test_given_scores_tie_within_a_million_millionth_of_the_largest(largest: float) -> None:
+    unit = 1e-12 * max(1.0, abs(largest))
+    table = [[0.25, 0.25 - 0.6 * unit, 0.25 - 1.6 * unit, -np.inf], [largest, 0.125, 0.125, 0.125]]
+    assert nontargets_above_in_scores(table, [0, 0])[0] == 1

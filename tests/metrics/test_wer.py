@@ -83,3 +83,10 @@ def test_bad_input_is_one_line() -> None:
     none = np.zeros(2, dtype=np.int64)
     with pytest.raises(MetricError, match="one speaker: 2 utterances, 1 speakers"):
         wer_estimate(WordErrors(none, none, none, none + 1), speakers=["s"])
+
+
+def test_one_word_that_is_left_without_the_others_is_enough_for_a_rate() -> None:
+    found = word_errors(["a", "a b c"], ["b", "a b d"])
+    estimate = wer_estimate(found, speakers=["s", "t"], level=0.2)
+    ends = ends_by_hand(2 / 4, [1 / 3, 1 / 1], bounds=(0.0, math.inf), level=0.2)
+    assert (estimate.low, estimate.high) == pytest.approx(ends, rel=1e-9) and estimate.low > 0

@@ -6,8 +6,10 @@ import ast
 import csv
 from pathlib import Path
 
+from personare.metrics.intervals import student_quantile
+
 from .faults import Finder, mutants_of
-from .run import survivors
+from .run import forget, survivors
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).parent / "equivalent.tsv"
@@ -48,3 +50,10 @@ def test_an_earlier_run_says_which_lived(tmp_path: Path) -> None:
         "package  mutants\nmetrics  2338\n"
     )
     assert survivors(log) == {("src/a.py", "x < 1", "(x <= 1)"), ("src/b.py", "return 0", "return 1")}
+
+
+def test_a_remembered_result_is_forgotten_so_that_every_test_that_needs_it_calls_for_it() -> None:
+    student_quantile(0.975, 4)
+    assert student_quantile.cache_info().currsize > 0
+    forget()
+    assert student_quantile.cache_info().currsize == 0

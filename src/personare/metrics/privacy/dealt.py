@@ -48,7 +48,7 @@ class Dealt:
 
         deals, reached = len(ahead), int(np.count_nonzero(ahead >= -SAME))
         share, spread = (1 + reached) / (1 + deals), float(ahead.std(ddof=1)) if deals > 1 else 0.0
-        if reached or not spread:
+        if reached or spread <= SAME:  # equal deals differ by rounding
             return share
         beyond = float(special.stdtr(deals - 1, ahead.mean() / (spread * math.sqrt(1 + 1 / deals))))
         return min(share, max(beyond, 1 / self.possible))

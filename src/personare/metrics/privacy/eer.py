@@ -139,13 +139,12 @@ def kaldi_eer_of_levels(targets: Any, nontargets: Any) -> Any:
 
 def _walk_rows(t_counted: Any, n_counted: Any) -> Floats:
     """Apply Kaldi's rule to each row of running sums [rows, levels], all of them at once; see ``_walk``."""
-    rows, levels = t_counted.shape
+    rows = len(t_counted)
     t_total, n_total = t_counted[:, -1], n_counted[:, -1]
     lift = (max(t_total.max(), n_total.max()) + 1) * np.arange(rows)  # sets each row above the one before
 
-    def level_of(counted: Any, place: Any) -> Any:
-        flat = (counted + lift[:, None]).ravel()
-        return np.searchsorted(flat, place + lift, side="right") - levels * np.arange(rows)
+    def level_of(counted: Any, place: Any) -> Any:  # counted through all rows: levels of one row are compared only
+        return np.searchsorted((counted + lift[:, None]).ravel(), place + lift, side="right")
 
     low, high = np.zeros(rows), t_total - 1.0
     while (low < high).any():
@@ -164,8 +163,6 @@ def _walk(t: Any, t_counted: Any, n: Any, n_counted: Any) -> float:
     The comparison changes its answer only once along the walk, so a bisection finds the place Kaldi walks to.
     """
     t_total, n_total = int(t_counted[-1]), int(n_counted[-1])
-    if not t_total or not n_total:
-        return float("nan")
 
     def beaten(i: int) -> bool:
         mirror = max(0, n_total - 1 - int(n_total * i / t_total))

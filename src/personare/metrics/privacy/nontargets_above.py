@@ -184,6 +184,6 @@ def nontargets_above_in_scores(scores: ArrayLike, target_column: ArrayLike) -> N
     if column.min() < 0 or column.max() >= matrix.shape[1]:
         raise MetricError(f"a target column must lie in 0..{matrix.shape[1] - 1}; got {column.min()}..{column.max()}")
     own = matrix[np.arange(len(matrix)), column]
-    tie = TIE * max(1.0, float(np.abs(matrix[np.isfinite(matrix)]).max(initial=1.0)))
+    tie = TIE * float(np.abs(matrix[np.isfinite(matrix)]).max(initial=1.0))
     counts: NDArray[np.int64] = np.count_nonzero(matrix >= own[:, None] - tie, axis=1).astype(np.int64) - 1
     return counts

@@ -115,7 +115,7 @@ def envelope_of(samples: NDArray[np.float32], rate_hz: int, *, frame_s: float = 
     points = np.interp(np.linspace(0, len(loudness) - 1, ENVELOPE_POINTS), np.arange(len(loudness)), loudness)
     points -= points.mean()
     norm = np.linalg.norm(points)
-    return np.asarray(points / norm if norm > 0 else points)
+    return points / norm if norm > _EQUAL else np.zeros(ENVELOPE_POINTS)  # a steady sound differs by rounding
 
 
 def text_likeness(anonymized: Sequence[str | None], original: Sequence[str | None]) -> NDArray[np.float64]:

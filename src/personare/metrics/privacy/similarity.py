@@ -109,9 +109,7 @@ class UtterancePairs:
     def matrix(self) -> Floats:
         """Calibrate the pairs, and average them per pair of speakers [n, n]."""
         n, row, column, level = len(self.speakers), self.row, self.column, self.level
-        llrs = np.zeros(len(self.own))
-        if self.own.any() and self.rest.any():
-            llrs = laplace_llrs(self.own, self.rest)
+        llrs = laplace_llrs(self.own, self.rest)
         pair = row * n + column
         sums, counts = np.bincount(pair, llrs[level], minlength=n * n), np.bincount(pair, minlength=n * n)
         divisor = counts if self.every is None else self.every.ravel()

@@ -12,7 +12,6 @@ where an evaluator gave only one rating), so that the mean of every evaluator is
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -130,8 +129,8 @@ def mann_whitney(ratings: ArrayLike, others: ArrayLike) -> RankSums:
     if a.ndim != 1 or b.ndim != 1 or not len(a) or not len(b) or not np.isfinite([*a, *b]).all():
         raise MetricError(f"two lists of finite ratings are compared, not {list(a.shape)} and {list(b.shape)}")
     result = mannwhitneyu(a, b, alternative="two-sided", method="asymptotic")
-    p = 1.0 if math.isnan(result.pvalue) else float(result.pvalue)  # all ratings are equal
-    return RankSums(float(result.statistic), float(result.statistic / (len(a) * len(b))), p)
+    above = float(result.statistic / (len(a) * len(b)))
+    return RankSums(float(result.statistic), above, float(result.pvalue))
 
 
 def rated_above(
