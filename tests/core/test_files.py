@@ -15,7 +15,17 @@ import pytest
 
 from personare.core import files
 from personare.core.errors import OutputError
-from personare.core.files import TEMPORARY, append, atomic_path, create, sweep, temporary_name, write_bytes, write_text
+from personare.core.files import (
+    TEMPORARY,
+    append,
+    atomic_path,
+    create,
+    sweep,
+    temporary_name,
+    temporary_path,
+    write_bytes,
+    write_text,
+)
 
 
 @pytest.fixture
@@ -104,7 +114,7 @@ def test_what_dead_processes_left_is_swept_and_what_living_ones_write_is_not(tmp
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     names = {
-        "mine": temporary_name(tmp_path / "sub" / "a.flac").name,
+        "mine, of before": temporary_name(tmp_path / "sub" / "a.flac").name,
         "dead": re.sub(r"-\d+-", f"-{dead.pid}-", temporary_name(tmp_path / "a.flac").name),
         "living": re.sub(r"-\d+-", f"-{os.getppid()}-", temporary_name(tmp_path / "a.flac").name),
         "elsewhere": re.sub(r"-[0-9a-f]{6}-", "-000000-", temporary_name(tmp_path / "a.flac").name),
@@ -115,8 +125,14 @@ def test_what_dead_processes_left_is_swept_and_what_living_ones_write_is_not(tmp
         (tmp_path / "sub" / name).write_text("")
     os.utime(tmp_path / "sub" / names["elsewhere, old"], (0, 0))
     before = {p.name for p in (tmp_path / "sub").iterdir()}
-    assert sweep(tmp_path) == 2
-    assert before - {p.name for p in (tmp_path / "sub").iterdir()} == {names["dead"], names["elsewhere, old"]}
+    with atomic_path(tmp_path / "sub" / "now.flac") as mine, temporary_path(tmp_path / "sub" / "table") as other:
+        mine.write_text("")
+        other.write_text("")
+        assert sweep(tmp_path) == 3
+        swept = {names["dead"], names["elsewhere, old"], names["mine, of before"]}
+        left = {p.name for p in (tmp_path / "sub").iterdir()}
+        assert before - left == swept and {mine.name, other.name} <= left
+    assert (tmp_path / "sub" / "now.flac").exists() and not other.exists() and not files._in_use
 
 
 def test_long_names_are_written_under_short_temporary_ones(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ TEMPORARY = re.compile(r"^\..*-([0-9a-f]{6})-(\d+)-[0-9a-f]{8}\.part(\.[^.]*)?$"
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 _OLD_S = 86_400.0  # a temporary file of another machine is stale after a day
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_in_use: set[Path] = set()  # temporary files of this process
 
 
 @contextlib.contextmanager
@@ -54,14 +55,11 @@ def atomic_path(path: Path, *, durable: bool = True, dated: bool = True, mode: i
 @contextlib.contextmanager
 def _replacement(path: Path) -> Iterator[Path]:
     """Give a temporary name beside ``path``, which is gone at the end; what the system refuses is one line."""
-    part = temporary_name(path)
-    try:
-        yield part
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+    with temporary_path(path) as part:
+        try:
+            yield part
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def write_bytes(
@@ -151,6 +149,20 @@ def append(path: Path, content: bytes) -> None:
         raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
+@contextlib.contextmanager
+def temporary_path(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside ``path``: what is there is not swept as long as it is in use, and removed then."""
+    part = temporary_name(path)
+    place = part.parent.resolve() / part.name
+    _in_use.add(place)
+    try:
+        yield part
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        _in_use.discard(place)
+
+
 def temporary_name(path: Path) -> Path:
     """A name beside ``path`` that tells which process of which machine writes there."""
     return path.with_name(f".{path.stem[:40]}-{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}")
@@ -164,7 +176,8 @@ def _machine() -> str:
 def sweep(folder: Path) -> int:
     """Remove the temporary files that killed processes left in a folder and below it; give their number.
 
-    Files of a process that lives stay, and those of another machine that are younger than a day.
+    Files of a process that lives stay, and those of another machine that are younger than a day. Those under the number
+    of this very process stay only if it uses them: numbers come back after a restart.
     """
     swept = 0
     for root, _, names in os.walk(folder):
@@ -182,7 +195,9 @@ def _stale(path: Path, machine: str, process: int) -> bool:
         with contextlib.suppress(OSError):
             return time.time() - path.stat().st_mtime > _OLD_S
         return False
-    return process != os.getpid() and not _lives(process)
+    if process == os.getpid():
+        return path.resolve() not in _in_use
+    return not _lives(process)
 
 
 def _lives(process: int) -> bool:
