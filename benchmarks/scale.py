@@ -99,14 +99,18 @@ class ListsOnly:
 
 
 def anonymized(folder: Path, *, lists_only: bool) -> None:
-    from personare.corpora import read_corpus
+    """Do what the command does: read the corpus some rows at a time, count its people, anonymize it."""
+    from personare.corpora import read_in_parts
     from personare.engine import Serial
     from personare.pipeline.jobs.anonymize import anonymize
+    from personare.pipeline.jobs.corpus_facts import people_of, speech_problems
     from personare.pipeline.system import System
 
-    corpus = read_corpus(folder / "manifest.parquet").corpus
     engine = ListsOnly() if lists_only else Serial()
-    summary = anonymize(corpus, folder / "out", System("mcadams", {"alpha": 0.8}), engine=engine)
+    with read_in_parts(folder / "in") as reading:
+        corpus = reading.corpus
+        assert people_of(corpus).count == -(-len(corpus) // 10) and not speech_problems(corpus)
+        summary = anonymize(corpus, folder / "out", System("mcadams", {"alpha": 0.8}), engine=engine)
     assert summary.done == len(corpus) and not summary.failed
 
 
@@ -117,7 +121,7 @@ def anonymize_table(most: int, *, lists_only: bool) -> None:
     seen: list[tuple[int, Measured]] = []
     for count in (c for c in (1_000, 10_000, 100_000, 1_000_000) if c <= most):
         with scratch() as folder:
-            measured_here(f"write_corpus(pathlib.Path({str(folder)!r}), {count})")
+            measured_here(f"write_corpus(pathlib.Path({str(folder / 'in')!r}), {count})")
             took = measured_here(f"anonymized(pathlib.Path({str(folder)!r}), lists_only={lists_only})")
         seen.append((count, took))
         each = [1000 * seconds / count for seconds in (took.cpu_s, took.wall_s)]

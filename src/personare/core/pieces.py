@@ -116,27 +116,26 @@ def numbered(frames: Iterable[pl.DataFrame], name: str) -> Iterator[pl.DataFrame
 def grouped(frames: Iterable[pl.DataFrame], by: str, *, _level: int = 0) -> Iterator[pl.DataFrame]:
     """Give all rows, those with the same value of the column ``by`` in one frame, in the order they came.
 
-    What is one frame, or has no more than ``ROWS`` rows, is given as it is. A frame is larger only where a single value
-    has more rows.
+    What is one frame is given as it is. Others have ``ROWS`` rows at most, but where a single value has more.
 
     >>> table = pl.DataFrame({"who": ["a", "b", "a"], "n": [1, 2, 3]})
     >>> [frame.filter(who="a")["n"].to_list() for frame in grouped([table[:2], table[2:]], "who")]
     [[1, 3]]
     """
-    coming = iter(frames)
-    first, more = _few(coming)
-    if more is None:
-        if first:
-            yield pl.concat(first)
+    coming = joined(frames)
+    first, second = next(coming, None), next(coming, None)
+    if first is None or second is None:
+        yield from [] if first is None else [first]
         return
     with contextlib.closing(Pieces()) as pieces:
         sizes: Counter[int] = Counter()
-        for frame in itertools.chain(first, more, coming):
+        for frame in itertools.chain((first, second), coming):
             place = frame.with_columns((pl.col(by).hash(_level) % _SPREAD).alias(_BUCKET))
             for part in place.partition_by(_BUCKET, maintain_order=True):
                 bucket = int(part[_BUCKET][0])
                 pieces.add(part.drop(_BUCKET), label=bucket)
                 sizes[bucket] += len(part)
+        first = second = None
         for bucket, size in sizes.items():
             one = pieces.frames(label=bucket)
             if size <= ROWS or len(sizes) == 1 or _level == _DEEPEST:
@@ -145,13 +144,15 @@ def grouped(frames: Iterable[pl.DataFrame], by: str, *, _level: int = 0) -> Iter
                 yield from grouped(one, by, _level=_level + 1)
 
 
-def _few(coming: Iterator[pl.DataFrame]) -> tuple[list[pl.DataFrame], list[pl.DataFrame] | None]:
-    """Take frames until they have more than ``ROWS`` rows; the second is None if that is all and can stay together."""
-    first: list[pl.DataFrame] = []
+def joined(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Join short frames into longer ones of ``ROWS`` rows at most; a longer one stays as it is."""
+    waiting: list[pl.DataFrame] = []
     rows = 0
-    for frame in coming:
-        if rows + len(frame) > ROWS and first:
-            return first, [frame]
-        first.append(frame)
+    for frame in frames:
+        if waiting and rows + len(frame) > ROWS:
+            yield pl.concat(waiting)
+            waiting, rows = [], 0
+        waiting.append(frame)
         rows += len(frame)
-    return first, None
+    if waiting:
+        yield pl.concat(waiting)

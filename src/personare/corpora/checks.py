@@ -106,8 +106,12 @@ def repeated(frames: Iterable[pl.DataFrame]) -> pl.Series:
 
 
 def crowded(frames: Iterable[pl.DataFrame], track: list[str]) -> tuple[list[str], list[str]]:
-    """Name the segments that begin before another of the same file (and channel) has ended, and files listed twice."""
+    """Name the segments that begin before another of the same file (and channel) has ended, and files listed twice.
+
+    Segments are named by file and time, files in the order of the table, or by name where they have segments.
+    """
     inside, again = [], []
+    times: list[str] = []
     for one in grouped(frames, "audio"):
         times = [column for column in TIMES if column in one.columns]
         order = one.with_columns(pl.col(column).fill_null(TIMES[column]) for column in times)
@@ -116,12 +120,9 @@ def crowded(frames: Iterable[pl.DataFrame], track: list[str]) -> tuple[list[str]
         if times:
             order = order.sort(*track, *times, maintain_order=True)
             reached = pl.col("end_s").shift(1).cum_max().over(track)
-            inside.append(order.filter((reached > pl.col("start_s")).fill_null(False)).select(ROW, "utterance"))
-    return _in_order(inside, "utterance"), _in_order(again, "audio")
-
-
-def _in_order(wrong: list[pl.DataFrame], column: str) -> list[str]:
-    return pl.concat(wrong).sort(ROW)[column].to_list() if wrong else []
+            inside.append(order.filter((reached > pl.col("start_s")).fill_null(False)))
+    segments = pl.concat(inside).sort(*track, *times, ROW)["utterance"].to_list() if inside else []
+    return segments, pl.concat(again).sort("audio" if times else ROW)["audio"].to_list()
 
 
 def mixed(frames: Iterable[pl.DataFrame]) -> list[str]:
