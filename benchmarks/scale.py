@@ -5,8 +5,8 @@
 main process). Galleries: ``--enrolled 1000000 --tests 10000`` is linked, ``--people 100000`` singled out; both are run
 as commands on memory-mapped .npy files and compared with the bare matrix product (sgemm) of the same size in the same
 run. Every measurement is a process of its own with 64 open files at most; times are of the processor, because a
-machine may be busy. The projections are linear in the last step;
-that of memory is too high while buffers of some ten thousand rows are being filled, which ``--lists`` shows.
+machine may be busy. The projections are linear in the last step; that of memory is too high while buffers of some ten
+thousand rows are being filled, which ``--lists`` shows.
 """
 
 from __future__ import annotations
