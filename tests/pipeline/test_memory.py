@@ -1,4 +1,4 @@
-"""What is held of an utterance while a corpus is anonymized: nothing, but for the row of the corpus that was given."""
+"""What is held of an utterance while a corpus is anonymized: nothing, but for its row where a table was given."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ import polars as pl
 import pytest
 
 from benchmark_modules import benchmark
+from personare.core import pieces
 from personare.core.errors import OutputError
 from personare.core.journal import encode_line
 from personare.core.tables import Corpus
-from personare.corpora import read_corpus
+from personare.corpora import read_corpus, read_in_parts
 from personare.pipeline.jobs import published, worktable
 from personare.pipeline.jobs.anonymize import anonymize
 from personare.pipeline.jobs.anonymize_journal import AnonymizeJournal
 from personare.pipeline.jobs.anonymize_work import KnownResult
+from personare.pipeline.jobs.corpus_facts import people_of, speech_problems
 from personare.pipeline.jobs.worktable import work_table
 from personare.pipeline.system import System
 
@@ -54,10 +56,12 @@ def write_journal(folder: Path, count: int) -> Path:
 
 
 def write_manifest(folder: Path, count: int) -> Path:
+    """List so many utterances, a hundred in each file."""
     folder.mkdir()
-    (folder / "one.wav").touch()
-    frame = listed(count).frame.with_columns(audio=pl.lit("one.wav"))
-    frame.write_parquet(folder / "manifest.parquet")
+    for n in range(-(-count // 100)):
+        (folder / f"{n:04d}.wav").touch()
+    frame = listed(count).frame.with_columns(audio=pl.col("utterance").str.slice(1, 4) + ".wav")
+    frame.write_parquet(folder / "manifest.parquet", row_group_size=512)
     return folder / "manifest.parquet"
 
 
@@ -98,8 +102,13 @@ MEASURED = """
 import pathlib, sys
 sys.path[:0] = {places!r}
 import test_memory
-print(test_memory.bytes_of_a_job({count}, pathlib.Path({folder!r})))
+print(test_memory.{call}({count}, pathlib.Path({folder!r})))
 """
+
+
+def in_a_process(call: str, count: int, folder: Path) -> int:
+    script = MEASURED.format(places=PLACES, call=call, count=count, folder=str(folder))
+    return int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
 
 
 def bytes_of_a_job(count: int, folder: Path) -> int:
@@ -126,9 +135,34 @@ def _status(name: str) -> int:
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the greatest size since")
 def test_a_job_needs_no_memory_for_each_utterance_beyond_its_row_in_the_corpus(tmp_path: Path) -> None:
     """Memory of the whole process, tables included: rows that were held would need some hundred bytes each."""
-    script = MEASURED.format(places=PLACES, count=20_000, folder=str(tmp_path))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 20_000 * 400, "some MB at any size; a row held again would need more than this"
+    grown = in_a_process("bytes_of_a_job", 20_000, tmp_path)
+    assert grown < 20_000 * 400, "some MB at any size; a row held again would need more than this"
+
+
+def bytes_of_a_manifest(count: int, folder: Path) -> int:
+    """How much this process grew, at its greatest, while the manifest of so many utterances was read and worked on."""
+    published.ROW_GROUP, worktable._ROWS, worktable._CACHE_KIB, pieces.ROWS = 512, 256, 512, 1024
+    system, engine = System("mcadams", {"alpha": 0.8}), benchmark("scale").ListsOnly()
+
+    def work(name: str, manifest: Path) -> int:
+        with read_in_parts(manifest.parent) as reading:
+            people_of(reading.corpus)
+            speech_problems(reading.corpus)
+            return anonymize(reading.corpus, folder / name, system, engine=engine).done
+
+    work("first", write_manifest(folder / "few", 3000))
+    manifest = write_manifest(folder / "many", count)
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the greatest size is counted from here
+    before = _status("VmRSS")
+    assert work("out", manifest) == count
+    return _status("VmHWM") - before
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the greatest size since")
+def test_a_manifest_needs_no_memory_for_each_utterance(tmp_path: Path) -> None:
+    """From the file to the result, some rows at a time; a table of all rows would need more."""
+    assert in_a_process("bytes_of_a_manifest", MANY, tmp_path) < MANY * 250
 
 
 def test_a_manifest_is_read_some_rows_at_a_time(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ Paths may be text, sounds may be arrays; ``jobs`` is how many processes work at 
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,6 +24,7 @@ from personare.core.tables import Corpus, Embeddings
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from personare.core.corpus_parts import CorpusParts
     from personare.core.progress import WorkProgress
     from personare.engine import Engine, Result
     from personare.pseudospeakers.pool import SpeakerPool
@@ -195,21 +197,22 @@ def anonymize_corpus(
     system = System(chosen.method, chosen.parameters, level)
     system.build()  # what is misspelt is said before anything is read
     place = Path(target)
-    summary = run(
-        corpus if isinstance(corpus, Corpus) else read_corpus(corpus),
-        place,
-        system,
-        engine=engine or engine_for(jobs),
-        key_file=None if key is None else Path(key),
-        file_format=file_format,
-        names=names,
-        shard=shard,
-        timing=Timing(trim, retime, coarse_s),
-        text=text,
-        watch=watch,
-        told=told,
-        origin=None if isinstance(corpus, Corpus) else Origin(Path(corpus)),
-    )
+    with _in_parts(corpus) as parts:
+        summary = run(
+            parts,
+            place,
+            system,
+            engine=engine or engine_for(jobs),
+            key_file=None if key is None else Path(key),
+            file_format=file_format,
+            names=names,
+            shard=shard,
+            timing=Timing(trim, retime, coarse_s),
+            text=text,
+            watch=watch,
+            told=told,
+            origin=None if isinstance(corpus, Corpus) else Origin(Path(corpus)),
+        )
     return AnonymizedCorpus(
         place,
         private_folder(place),
@@ -222,6 +225,21 @@ def anonymize_corpus(
         summary.failures,
         summary.unexplained,
     )
+
+
+@contextlib.contextmanager
+def _in_parts(corpus: CorpusLike) -> Iterator[CorpusParts]:
+    """Read a corpus for work that goes through it row by row, and warn of its problems."""
+    from personare.core.corpus_parts import in_parts
+    from personare.corpora import read_in_parts
+
+    if isinstance(corpus, Corpus):
+        yield in_parts(corpus)
+        return
+    with read_in_parts(Path(corpus)) as reading:
+        for problem in reading.problems:
+            warnings.warn(problem.line, CorpusWarning, stacklevel=4)
+        yield reading.corpus
 
 
 def embed(

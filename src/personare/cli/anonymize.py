@@ -14,8 +14,10 @@ from personare.cli.work_progress import work_progress
 
 if TYPE_CHECKING:
     from personare.api.speech import ResolvedMethod
+    from personare.core.corpus_parts import CorpusParts
     from personare.core.remote import RemoteFolder
     from personare.core.tables import Corpus
+    from personare.corpora.gathering import PartsReading
     from personare.pipeline.jobs.anonymize_file import AnonymizedFile
     from personare.pipeline.system import Level, System
 
@@ -94,6 +96,7 @@ def anonymize(
     from personare.anonymizers.signal.retiming import Timing
     from personare.core.config import coerce
     from personare.core.errors import ConfigError
+    from personare.corpora import read_in_parts
     from personare.corpora.speaker_from import parse_rule
     from personare.engine import check_engine, engine_named, shard_of
     from personare.pipeline.jobs import target as places
@@ -129,14 +132,15 @@ def anonymize(
     remote = {name: _remote(url) for name, url in (("fetch", fetch), ("put", put)) if url is not None}
     if fetch is not None and (layout or speaker_from or dry_run):
         raise ConfigError("--fetch reads a table of utterances: leave out --layout, --speaker-from and --dry-run")
-    corpus = _read(source, layout, speaker_from, system, fetched=fetch is not None)
-    if dry_run:
-        _rehearse(corpus, source, target, system, jobs=jobs, key=key, as_json=as_json)
-        return
-    origin = places.Origin(source, layout, speaker_from)
-    how: dict[str, Any] = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
-    how |= {"timing": timing, "text": not no_text, "engine": engine_named(engine, jobs, address)}
-    _corpus(corpus, target, system, origin, how | remote, as_json=as_json)
+    with read_in_parts(source, layout=layout, speaker_from=speaker_from, fetched=fetch is not None) as reading:
+        _tell_corpus(reading, source, system, here=fetch is None)
+        if dry_run:
+            _rehearse(reading.corpus.whole(), source, target, system, jobs=jobs, key=key, as_json=as_json)
+            return
+        origin = places.Origin(source, layout, speaker_from)
+        how: dict[str, Any] = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
+        how |= {"timing": timing, "text": not no_text, "engine": engine_named(engine, jobs, address)}
+        _corpus(reading.corpus, target, system, origin, how | remote, as_json=as_json)
 
 
 def _remote(url: str) -> RemoteFolder:
@@ -238,20 +242,15 @@ def _tell_one(done: AnonymizedFile, target: Path, system: System, *, kept: bool,
         show.aside("the key of this pipe is forgotten; --key FILE keeps it")
 
 
-def _read(source: Path, layout: str | None, speaker_from: str | None, system: System, *, fetched: bool) -> Corpus:
-    """Read the corpus, and say whom it holds before any work."""
-    from personare.corpora import read_corpus
-    from personare.corpora.manifest import read_listed
+def _tell_corpus(reading: PartsReading, source: Path, system: System, *, here: bool) -> None:
+    """Say whom a corpus holds before any work; ``here``: its audio is on this file system."""
     from personare.pipeline.jobs.corpus_facts import people_of, speech_problems
 
-    how: dict[str, Any] = {"layout": layout, "speaker_from": speaker_from, "person_channels": True}
-    reading = read_listed(source) if fetched else read_corpus(source, **how)
-    corpus = reading.corpus
-    counts = f"{len(corpus.speakers):,} speakers, {len(corpus):,} utterances"
-    show.aside(f"{source}: {reading.layout}, {counts}, such as {show.people(people_of(corpus))}")
-    show.problems([*reading.problems, *([] if fetched else speech_problems(corpus))])
+    people = people_of(reading.corpus)
+    counts = f"{people.count:,} speakers, {len(reading.corpus):,} utterances"
+    show.aside(f"{source}: {reading.layout}, {counts}, such as {show.people(people.examples)}")
+    show.problems([*reading.problems, *(speech_problems(reading.corpus) if here else [])])
     show.aside(f"method: {system.describe()}")
-    return corpus
 
 
 def _rehearse(
@@ -283,7 +282,9 @@ def _rehearse(
         typer.echo(f"  {name:<12} {value}")
 
 
-def _corpus(corpus: Corpus, target: Path, system: System, origin: Any, how: dict[str, Any], *, as_json: bool) -> None:
+def _corpus(
+    corpus: CorpusParts, target: Path, system: System, origin: Any, how: dict[str, Any], *, as_json: bool
+) -> None:
     """Anonymize a corpus and print its table."""
     from personare.pipeline.jobs import anonymize as job
 

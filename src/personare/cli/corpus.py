@@ -136,7 +136,7 @@ def _as_text(path: Path, reading: Reading, facts: CorpusFacts, problems: list[Pr
     from personare.pipeline.jobs.corpus_facts import people_of
 
     rows = _rows(facts)
-    rows.insert(1, ("such as", show.people(people_of(reading.corpus))))
+    rows.insert(1, ("such as", show.people(people_of(reading.corpus).examples)))
     if reading.trials is not None:
         targets = int(reading.trials.frame["target"].sum())
         rows.append(("trials", f"{len(reading.trials):,} ({targets:,} target)"))
@@ -196,7 +196,7 @@ def _as_json(path: Path, reading: Reading, facts: CorpusFacts, problems: list[Pr
     trials = None if reading.trials is None else len(reading.trials)
     return {
         "path": str(path),
-        "people": [dataclasses.asdict(one) for one in people_of(reading.corpus)],
+        "people": [dataclasses.asdict(one) for one in people_of(reading.corpus).examples],
         "layout": reading.layout,
         "evidence": reading.evidence,
         **dataclasses.asdict(facts),

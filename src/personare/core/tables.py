@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import operator
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 import polars as pl
 
+from personare.core import pieces
 from personare.core.errors import TableError, did_you_mean
 from personare.core.files import write_bytes
 from personare.core.utterances import Utterance, utterances_in
@@ -50,10 +52,7 @@ class Table:
         for column in frame.columns:
             if column not in known and cls.closed:
                 raise TableError(f"{name} has no column '{column}'; {did_you_mean(column, known)}")
-        try:
-            frame = frame.with_columns(pl.col(c).cast(t) for c, t in known.items() if c in frame.columns)
-        except pl.exceptions.PolarsError as error:
-            raise TableError(f"{name}: wrong type ({str(error).splitlines()[0]})") from None
+        frame = cls.typed(frame)
         for column in cls.required:
             empty = frame[column].is_null()
             if frame[column].dtype == pl.String:
@@ -67,6 +66,15 @@ class Table:
             rule = f"{' + '.join(cls.key)} must not repeat"
             raise TableError(f"{name}: {rule}; {repeated.sum()} rows do (first: '{first}')")
         return frame
+
+    @classmethod
+    def typed(cls, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give the columns that are known their types."""
+        known = {**cls.required, **cls.optional}
+        try:
+            return frame.with_columns(pl.col(c).cast(t) for c, t in known.items() if c in frame.columns)
+        except pl.exceptions.PolarsError as error:
+            raise TableError(f"{cls.__name__}: wrong type ({str(error).splitlines()[0]})") from None
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -211,18 +219,42 @@ class Embeddings:
 
 def read_frame(path: Path) -> pl.DataFrame:
     """Read a Parquet or TSV file; every TSV column is text."""
-    if not path.is_file():
-        raise TableError(f"{path}: no such file")
-    try:
+    with _read_of(path):
         if path.suffix == ".parquet":
             return pl.read_parquet(path)
-        if path.suffix in (".tsv", ".txt"):
-            frame = pl.read_csv(path, separator="\t", infer_schema=False, quote_char=None)
-            first = frame.columns[0] if frame.columns else ""
-            return frame.rename({first: first.lstrip("\ufeff")}) if first.startswith("\ufeff") else frame
+        frame = pl.read_csv(path, separator="\t", infer_schema=False, quote_char=None)
+        first = frame.columns[0] if frame.columns else ""
+        return frame.rename({first: first.lstrip("\ufeff")}) if first.startswith("\ufeff") else frame
+
+
+def read_frames(path: Path, columns: Collection[str]) -> Iterator[pl.DataFrame]:
+    """Read those of the columns that are there, some rows at a time, at least one frame; a TSV file is read whole."""
+    if path.suffix != ".parquet":
+        frame = read_frame(path)
+        frame = frame.select(name for name in frame.columns if name in columns)
+        yield from (frame.slice(begin, pieces.ROWS) for begin in range(0, len(frame) or 1, pieces.ROWS))
+        return
+    with _read_of(path):
+        scan = pl.scan_parquet(path, glob=False)
+        names = [name for name in scan.collect_schema() if name in columns]
+        count = int(scan.select(pl.len()).collect().item())
+    for begin in range(0, count or 1, pieces.ROWS):
+        with _read_of(path):
+            part = pl.scan_parquet(path, glob=False).select(names).slice(begin, pieces.ROWS).collect()
+        yield part
+
+
+@contextlib.contextmanager
+def _read_of(path: Path) -> Iterator[None]:
+    """Say in one line why a table cannot be read."""
+    if not path.is_file():
+        raise TableError(f"{path}: no such file")
+    if path.suffix not in (".parquet", ".tsv", ".txt"):
+        raise TableError(f"{path}: unknown kind of table '{path.suffix}'; use .parquet or .tsv")
+    try:
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
         raise TableError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
-    raise TableError(f"{path}: unknown kind of table '{path.suffix}'; use .parquet or .tsv")
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:

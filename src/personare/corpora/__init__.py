@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -11,7 +13,7 @@ from personare.core.errors import CorpusError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
     from personare.core.tables import Corpus, Trials
-    from personare.corpora.gathering import Reading
+    from personare.corpora.gathering import PartsReading, Reading
 
 BUILTIN = {
     "manifest": "personare.corpora.manifest:Manifest",
@@ -95,6 +97,30 @@ def read_corpus(
 
         refuse_person_channels(reading.corpus.frame, str(path))
     return reading
+
+
+@contextlib.contextmanager
+def read_in_parts(
+    path: Path, *, layout: str | None = None, speaker_from: str | None = None, fetched: bool = False
+) -> Iterator[PartsReading]:
+    """Read the corpus at ``path`` for work that goes through it row by row; what is kept for it is removed at the end.
+
+    A manifest is read some rows at a time, whatever its size, and other layouts whole. ``fetched``: a table of
+    utterances whose audio lies on another file system. Channels may be several people.
+    """
+    from personare.core.corpus_parts import in_parts
+    from personare.corpora.gathering import PartsReading
+    from personare.corpora.manifest import Manifest, read_listed
+
+    if fetched:
+        reading = read_listed(path)
+    elif speaker_from is None and path.exists() and (layout or detect(path)[0]) == "manifest":
+        reading = Manifest().read_parts(path)
+    else:
+        whole = read_corpus(path, layout=layout, speaker_from=speaker_from, person_channels=True)
+        reading = PartsReading(in_parts(whole.corpus), whole.layout, whole.evidence, whole.problems, whole.notes)
+    with contextlib.closing(reading.corpus):
+        yield reading
 
 
 def detect(path: Path) -> tuple[str, str]:

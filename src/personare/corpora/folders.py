@@ -63,7 +63,7 @@ class FolderPerSpeaker:
             *tree.problems,
             *found("orphan-audio", place, (a for a in audio if "/" not in a)),
             *nested_speakers(place, audio),
-            *idle_speakers((f for f in tree.folders if "/" not in f), frame, place=place),
+            *idle_speakers((f for f in tree.folders if "/" not in f), [frame["speaker"]], place=place),
         ]
         listed = speakers_beside(tree.root)
         if listed is not None and "gender" in listed.columns:

@@ -1,21 +1,33 @@
-"""From the rows a layout gives to a checked Corpus and Trials: every fault found, counted, never dropped in silence."""
+"""From the rows a layout gives to a checked Corpus and Trials: every fault found, counted, never dropped in silence.
+
+Rows come in parts of any size: a table in memory is one part, a long manifest has many. Both are checked alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
+from personare.core.corpus_parts import CorpusParts
 from personare.core.errors import CorpusError
+from personare.core.pieces import Pieces, kept, numbered
 from personare.core.tables import Corpus, Trials
-from personare.corpora.genders import normalized
+from personare.corpora import checks
+from personare.corpora.checks import ROW, Checked
+from personare.corpora.genders import normalized, spelling_notes
 from personare.corpora.problems import Problem, found
-from personare.corpora.walking import Tree, are_files
 
-# a name that begins at the root or climbs (..), or holds a control character
-UNSAFE_NAME = r"(^[/\\])|((^|[/\\])\.\.([/\\]|$))|([\x00-\x1f\x7f])"
-Checked = tuple[pl.DataFrame, list[Problem]]
+# of one row each, in the order in which they are looked for
+KINDS = (
+    *("no-utterance", "no-speaker", "unsafe-name", "duplicate-utterance"),
+    *("missing-audio", "orphan-entry", "bad-segment"),
+)
+UNUSED = ("gender", "text", "start_s", "end_s", "part")  # left out where no row has them
+Rows = Callable[[Sequence[str] | None], Iterable[pl.DataFrame]]  # all rows, of some columns or (None) of all
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,17 @@ class Reading:
     evidence: str
     problems: tuple[Problem, ...] = ()
     trials: Trials | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PartsReading:
+    """A Reading whose corpus comes in parts; ``corpus.close()`` removes what was kept of it."""
+
+    corpus: CorpusParts
+    layout: str
+    evidence: str
+    problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -48,21 +71,113 @@ def gather(
 
     ``present`` leaves out what names no file; False where files lie elsewhere.
     """
-    faults, remarks = list(problems), list(notes)
-    for check in CHECKS if present else [check for check in CHECKS if check is not _present]:
-        frame, more = check(frame, place)
-        faults += more
-    if "gender" in frame.columns:
-        frame, odd = normalized(frame)
-        remarks += odd
-        frame, more = _one_gender_each(frame, place)
-        faults += more
-    if frame.is_empty():
-        why = f" ({faults[0].line})" if faults else ""
-        raise CorpusError(f"{place}: read as '{layout}', no utterance is left{why}")
-    unused = [c for c in ("gender", "text", "start_s", "end_s", "part") if c in frame.columns]
-    frame = frame.drop(c for c in unused if frame[c].null_count() == len(frame))
-    return Reading(Corpus(frame), layout, evidence, tuple(faults), trials, tuple(remarks))
+    parts = gather_parts(
+        lambda names: [frame.select(names or pl.all())],
+        layout=layout,
+        evidence=evidence,
+        place=place,
+        problems=problems,
+        notes=notes,
+        present=present,
+    )
+    with contextlib.closing(parts.corpus):
+        return Reading(parts.corpus.whole(), layout, evidence, parts.problems, trials, parts.notes)
+
+
+def gather_parts(
+    rows: Rows,
+    *,
+    layout: str,
+    evidence: str,
+    place: str,
+    problems: Iterable[Problem] = (),
+    notes: Iterable[str] = (),
+    present: bool = True,
+) -> PartsReading:
+    """Check candidate rows that come in parts; ``rows`` is called twice."""
+    names = tuple(Corpus.required)
+    again = checks.repeated(_kept_rows(numbered(rows(names), ROW), (checks.named, checks.safe), place, {}))
+    row_checks = (
+        checks.named,
+        checks.safe,
+        functools.partial(checks.first_only, again=again),
+        checks.present if present else checks.elsewhere,
+        checks.possible,
+    )
+    faults: dict[str, list[str]] = {}
+    spellings: list[pl.DataFrame] = []
+    pieces = kept(_good_rows(_kept_rows(numbered(rows(None), ROW), row_checks, place, faults), spellings))
+    try:
+        met = [*problems, *(p for kind in KINDS for p in found(kind, place, _each(kind, faults)))]
+        if not any(len(frame) for frame in pieces.frames([ROW])):
+            why = f" ({met[0].line})" if met else ""
+            raise CorpusError(f"{place}: read as '{layout}', no utterance is left{why}")
+        more, corpus = _whole_corpus(pieces, place)
+    except BaseException:
+        pieces.close()
+        raise
+    return PartsReading(corpus, layout, evidence, (*met, *more), (*notes, *spelling_notes(spellings)))
+
+
+def _each(kind: str, faults: dict[str, list[str]]) -> Iterable[str]:
+    names = faults.get(kind, [])
+    return dict.fromkeys(names) if kind == "duplicate-utterance" else names
+
+
+def _kept_rows(
+    frames: Iterable[pl.DataFrame],
+    row_checks: Sequence[Callable[[pl.DataFrame, str], Checked]],
+    place: str,
+    faults: dict[str, list[str]],
+) -> Iterator[pl.DataFrame]:
+    """Give the rows that pass checks of one row each, and note the names of the others by the kind of fault."""
+    for frame in frames:
+        for check in row_checks:
+            frame, problems = check(frame, place)
+            for problem in problems:
+                faults.setdefault(problem.kind, []).extend(problem.names)
+        yield frame
+
+
+def _good_rows(frames: Iterable[pl.DataFrame], spellings: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Give the rows in the house's spelling, and note the spellings of genders that nobody knows."""
+    for frame in frames:
+        good = checks.trimmed(frame)
+        if "gender" in good.columns:
+            good, odd = normalized(good)
+            spellings.append(odd)
+        yield Corpus.typed(good)
+
+
+def _whole_corpus(pieces: Pieces, place: str) -> tuple[list[Problem], CorpusParts]:
+    """Ask what needs all rows of a file or a speaker, and give the corpus without the columns that nobody uses."""
+    columns = [column for column in next(pieces.frames()).columns if column != ROW]
+    track = _any(("audio", "person_channel"), columns)
+    times = _any(checks.TIMES, columns)
+    inside, again = checks.crowded(pieces.frames([ROW, "utterance", *track, *times]), track)
+    problems = [*found("overlapping-segment", place, inside), *found("duplicate-file", place, again)]
+    mixed = checks.mixed(pieces.frames(["speaker", "gender"])) if "gender" in columns else []
+
+    def read(asked: Sequence[str]) -> Iterator[pl.DataFrame]:
+        for frame in pieces.frames(list({*asked, "speaker"})):
+            if mixed and "gender" in asked:
+                known = pl.when(~pl.col("speaker").is_in(mixed)).then(pl.col("gender")).alias("gender")
+                yield frame.with_columns(known).select(asked)
+            else:
+                yield frame.select(asked)
+
+    asked = ["speaker", *_any(UNUSED, columns)]
+    counts = [frame.select(pl.all().count(), pl.len().alias(ROW)) for frame in read(asked)]
+    used = pl.concat(counts).sum().row(0, named=True)
+    if used.get("text"):  # no transcripts at all is a fact, not a fault
+        problems += found("empty-text", place, checks.without_text(pieces.frames(["utterance", "text"])))
+    problems += found("mixed-gender", place, mixed)
+    left = tuple(column for column in columns if used.get(column, 1))
+    return problems, CorpusParts(left, used[ROW], read, pieces.close)
+
+
+def _any(names: Iterable[str], columns: Sequence[str]) -> list[str]:
+    return [name for name in names if name in columns]
 
 
 def checked_trials(
@@ -92,96 +207,13 @@ def refuse_person_channels(frame: pl.DataFrame, place: str) -> None:
         )
 
 
-def orphans(tree: Tree, entries: pl.Series, *, place: str) -> list[Problem]:
-    """Find the audio files of a tree that no entry names (``entries`` are full paths)."""
-    files = pl.DataFrame({"file": tree.audio()}, schema={"file": pl.String})
-    whole = files.select(pl.concat_str(pl.lit(tree.place("")), "file").alias("place"))["place"]
-    return found("orphan-audio", place, files["file"].filter(~whole.is_in(entries.implode())))
+def orphans(root: str, audio: Iterable[pl.Series], entries: Iterable[pl.Series], *, place: str) -> list[Problem]:
+    """Find the audio files below a folder (relative paths) that no entry (full paths) names."""
+    whole = (pl.select(pl.concat_str(pl.lit(f"{root}/"), pl.lit(names))).to_series() for names in audio)
+    return found("orphan-audio", place, [name[len(root) + 1 :] for name in checks.unnamed(whole, entries)])
 
 
-def idle_speakers(listed: Iterable[str], frame: pl.DataFrame, *, place: str) -> list[Problem]:
+def idle_speakers(listed: pl.Series | Iterable[str], speakers: Iterable[pl.Series], *, place: str) -> list[Problem]:
     """Find the listed speakers that no row belongs to."""
-    return found("idle-speaker", place, sorted(set(listed) - set(frame["speaker"].drop_nulls())))
-
-
-def _left_out(frame: pl.DataFrame, bad: pl.Series, kind: str, place: str, *, named: str = "utterance") -> Checked:
-    if not bad.any():
-        return frame, []
-    names = [str(n) for n in frame.filter(bad)[named].to_list()]
-    return frame.filter(~bad), found(kind, place, names)
-
-
-def _blank(column: pl.Series) -> pl.Series:
-    return column.is_null() | (column.str.strip_chars() == "").fill_null(True)
-
-
-def _named(frame: pl.DataFrame, place: str) -> Checked:
-    frame = frame.with_columns(pl.col("utterance", "speaker", "audio").cast(pl.String))
-    frame, nameless = _left_out(frame, _blank(frame["utterance"]), "no-utterance", place, named="audio")
-    frame, ownerless = _left_out(frame, _blank(frame["speaker"]), "no-speaker", place)
-    return frame, nameless + ownerless
-
-
-def _safe(frame: pl.DataFrame, place: str) -> Checked:
-    unsafe = frame["utterance"].str.contains(UNSAFE_NAME) | frame["speaker"].str.contains(UNSAFE_NAME)
-    return _left_out(frame, unsafe, "unsafe-name", place)
-
-
-def _unique(frame: pl.DataFrame, place: str) -> Checked:
-    again = ~frame["utterance"].is_first_distinct()
-    frame_kept, problems = _left_out(frame, again, "duplicate-utterance", place)
-    once = [Problem(p.kind, p.place, tuple(dict.fromkeys(p.names))) for p in problems]
-    return frame_kept, once
-
-
-def _present(frame: pl.DataFrame, place: str) -> Checked:
-    each = frame["audio"].drop_nulls().unique()
-    each = each.to_frame().sort(each.str.extract(r"^(.*)/").fill_null(""), each)["audio"]  # folder after folder
-    there = each.filter(pl.Series(are_files(each), dtype=pl.Boolean))
-    missing = ~frame["audio"].is_in(there.implode()).fill_null(False)
-    if not missing.any():
-        return frame, []
-    bad = frame.filter(missing)
-    names = [f"{u} -> {a}" if a else str(u) for u, a in bad.select("utterance", "audio").iter_rows()]
-    return frame.filter(~missing), found("missing-audio", place, names)
-
-
-def _segments(frame: pl.DataFrame, place: str) -> Checked:
-    """Leave out impossible segments, report overlapping ones and files listed twice."""
-    if "start_s" not in frame.columns:
-        return frame, _twice(frame, [c for c in ("audio", "person_channel") if c in frame.columns], place)
-    start, end = frame["start_s"].fill_null(0.0), frame["end_s"].fill_null(float("inf"))
-    frame, problems = _left_out(frame, ~((start >= 0) & (end > start)), "bad-segment", place)
-    order = frame.with_columns(pl.col("start_s").fill_null(0.0), pl.col("end_s").fill_null(float("inf")))
-    track = [c for c in ("audio", "person_channel") if c in frame.columns]
-    order = order.sort(*track, "start_s", "end_s", maintain_order=True)
-    reached = pl.col("end_s").shift(1).cum_max().over(track)
-    inside = order.filter((reached > pl.col("start_s")).fill_null(False))
-    problems += found("overlapping-segment", place, inside["utterance"])
-    return frame, problems + _twice(order, [*track, "start_s", "end_s"], place)
-
-
-def _twice(frame: pl.DataFrame, columns: Sequence[str], place: str) -> list[Problem]:
-    repeated = frame.filter(frame.select(columns).is_duplicated())
-    return found("duplicate-file", place, repeated["audio"].unique(maintain_order=True))
-
-
-def _texts(frame: pl.DataFrame, place: str) -> Checked:
-    if "text" not in frame.columns:
-        return frame, []
-    empty = _blank(frame["text"].cast(pl.String))
-    if empty.all():  # no transcripts at all is a fact, not a fault
-        return frame.drop("text"), []
-    frame = frame.with_columns(text=pl.when(~empty).then(pl.col("text").cast(pl.String).str.strip_chars()))
-    return frame, found("empty-text", place, frame.filter(empty)["utterance"])
-
-
-def _one_gender_each(frame: pl.DataFrame, place: str) -> Checked:
-    counted = frame.group_by("speaker", maintain_order=True).agg(pl.col("gender").drop_nulls().n_unique())
-    mixed = counted.filter(pl.col("gender") > 1)["speaker"].to_list()
-    if mixed:
-        frame = frame.with_columns(gender=pl.when(~pl.col("speaker").is_in(mixed)).then(pl.col("gender")))
-    return frame, found("mixed-gender", place, sorted(mixed))
-
-
-CHECKS: tuple[Callable[[pl.DataFrame, str], Checked], ...] = (_named, _safe, _unique, _present, _segments, _texts)
+    names = listed if isinstance(listed, pl.Series) else pl.Series(list(listed), dtype=pl.String)
+    return found("idle-speaker", place, checks.unnamed([names], speakers))

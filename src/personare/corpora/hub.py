@@ -54,7 +54,8 @@ class Hub:
         problems = []
         if path.is_dir():
             tree = walk(path.resolve())
-            problems += [*tree.problems, *orphans(tree, frame["audio"].drop_nulls(), place=tables[0].name)]
+            audio = [pl.Series(tree.audio(), dtype=pl.String)]
+            problems += [*tree.problems, *orphans(str(tree.root), audio, [frame["audio"]], place=tables[0].name)]
         notes = [f"{t.name} is read, {n} beside it is not" for t in tables for n in TABLES if _beside(t, n)]
         if frame["utterance"].is_duplicated().any() and split:
             ids = [f"{p}/{u}" if u else u for p, u in frame.select("part", "utterance").iter_rows()]

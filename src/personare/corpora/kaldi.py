@@ -148,7 +148,7 @@ def _genders(path: Path, frame: pl.DataFrame) -> tuple[pl.DataFrame, list[Proble
     if not (path / "spk2gender").is_file():
         return frame, []
     genders, again = _once(pairs(path / "spk2gender"), path / "spk2gender")
-    idle = idle_speakers(genders, frame, place="spk2gender")
+    idle = idle_speakers(genders, [frame["speaker"]], place="spk2gender")
     return _with(frame, "gender", genders, by="speaker"), [*again, *idle]
 
 

@@ -59,7 +59,7 @@ class LibriSpeech:
         else:
             frame = frame.join(people.select("speaker", "gender"), on="speaker", how="left", maintain_order="left")
             here = people.filter(pl.col("part").is_in(frame["part"].unique().to_list()))
-            problems += idle_speakers(here["speaker"], frame, place="SPEAKERS.TXT")
+            problems += idle_speakers(here["speaker"], [frame["speaker"]], place="SPEAKERS.TXT")
         return gather(frame, layout="librispeech", evidence=evidence, place=str(path), problems=problems, notes=notes)
 
 

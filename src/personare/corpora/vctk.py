@@ -48,7 +48,7 @@ class Vctk:
             frame, faults = _with_texts(frame, written)
             problems += faults
         people = _people(path / PEOPLE)
-        problems += idle_speakers(people["speaker"], frame, place=PEOPLE)
+        problems += idle_speakers(people["speaker"], [frame["speaker"]], place=PEOPLE)
         frame = frame.join(people, on="speaker", how="left", maintain_order="left")
         return gather(frame, layout="vctk", evidence=evidence, place=str(path), problems=problems, notes=notes)
 

@@ -56,7 +56,7 @@ class VoxCeleb:
         else:
             frame = frame.join(people.select("speaker", "gender"), on="speaker", how="left", maintain_order="left")
             here = people.filter(pl.col("part").is_in(frame["part"].drop_nulls().unique().to_list()))
-            problems += idle_speakers(here["speaker"], frame, place="vox_meta.csv")
+            problems += idle_speakers(here["speaker"], [frame["speaker"]], place="vox_meta.csv")
         trials, faults, remarks = _trials(tree.root, self.trial_list, set(frame["utterance"]))
         return gather(
             frame,

@@ -5,13 +5,17 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import polars as pl
+
+from personare.core import pieces
 from personare.core.audio import MEDIA_SUFFIXES, readable_suffixes
 from personare.corpora.problems import Problem, found
 
 _FEW = 8  # fewer names in what may be a huge folder are asked for one by one
+_PASSED = 4  # entries of a folder that are looked at for each name that is asked for
 
 
 @dataclass(frozen=True)
@@ -61,30 +65,61 @@ def walk(root: Path) -> Tree:
     Each real folder is read once: links are followed after the real folders, and only to folders not read yet, so a
     loop of links ends. Names that begin with a dot are not looked at.
     """
-    place = str(root)
-    files: list[str] = []
-    folders: list[str] = []
-    closed: list[str] = []
-    repeated: list[str] = []
-    seen: set[tuple[int, int]] = set()
-    links: list[str] = [""]
-    while links:
-        later: list[str] = []
-        for start in sorted(links):
-            if _identity(root / start) in seen:
-                repeated.append(start)
-            else:
-                _walk_real(place, start, (files, folders, later, closed), seen)
-        links = later
-    good = _unicode_only(files)
+    met = _Met(str(root))
+    files = sorted(_files_below(met))
+    return Tree(root, tuple(files), tuple(sorted(filter(_is_unicode, met.folders))), met.problems())
+
+
+def audio_below(root: Path, problems: list[Problem]) -> Iterator[pl.Series]:
+    """Give the audio files below a folder as relative paths, some at a time, and note at the end what is wrong."""
+    met = _Met(str(root))
+    readable = readable_suffixes()
+    names = (name for name in _files_below(met) if suffix_of(name) in readable)
+    while some := list(itertools.islice(names, pieces.ROWS)):
+        yield pl.Series(some, dtype=pl.String)
+    problems += met.problems()
+
+
+@dataclass
+class _Met:
+    """What is met on the way through the folders below ``place``, beside files that can be read."""
+
+    place: str
+    folders: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+    def problems(self) -> tuple[Problem, ...]:
+        return (
+            *found("closed-folder", self.place, sorted(self.closed)),
+            *found("repeated-link", self.place, sorted(self.repeated)),
+            *found("odd-name", self.place, [ascii(f)[1:-1] for f in sorted(self.odd)]),
+            *found("unsupported-format", self.place, sorted(self.foreign)),
+        )
+
+
+def _files_below(met: _Met) -> Iterator[str]:
+    """Give the files below a folder one by one, as relative paths; those whose names cannot be written are noted."""
     foreign = MEDIA_SUFFIXES - readable_suffixes()
-    problems = [
-        *found("closed-folder", place, sorted(closed)),
-        *found("repeated-link", place, sorted(repeated)),
-        *found("odd-name", place, [ascii(f)[1:-1] for f in sorted(set(files) - set(good))]),
-        *found("unsupported-format", place, sorted(f for f in good if suffix_of(f) in foreign)),
-    ]
-    return Tree(root, tuple(sorted(good)), tuple(sorted(_unicode_only(folders))), tuple(problems))
+    seen: set[tuple[int, int]] = set()
+    links = [""]
+    while links:
+        met.links = []
+        for start in sorted(links):
+            if _identity(Path(met.place, start)) in seen:
+                met.repeated.append(start)
+                continue
+            for name in _walk_real(start, met, seen):
+                if not _is_unicode(name):
+                    met.odd.append(name)
+                    continue
+                if suffix_of(name) in foreign:
+                    met.foreign.append(name)
+                yield name
+        links = met.links
 
 
 def nested_speakers(place: str, audio: Iterable[str]) -> list[Problem]:
@@ -93,33 +128,30 @@ def nested_speakers(place: str, audio: Iterable[str]) -> list[Problem]:
     return found("nested-speaker", place, sorted(nested))
 
 
-def _walk_real(
-    place: str, start: str, into: tuple[list[str], list[str], list[str], list[str]], seen: set[tuple[int, int]]
-) -> None:
+def _walk_real(start: str, met: _Met, seen: set[tuple[int, int]]) -> Iterator[str]:
     """Read the folder ``start`` and the real folders below it; links to folders are kept for later."""
-    files, folders, links, closed = into
     waiting = [start]
     while waiting:
         folder = waiting.pop()
         before = f"{folder}/" if folder else ""
         try:
-            seen.add(_identity(Path(place, folder)))
-            with os.scandir(f"{place}/{folder}") as entries:
+            seen.add(_identity(Path(met.place, folder)))
+            with os.scandir(f"{met.place}/{folder}") as entries:
                 for entry in entries:
                     if entry.name.startswith("."):
                         continue
                     name = before + entry.name
                     if not is_folder(entry):
-                        files.append(name)
+                        yield name
                     elif entry.is_symlink():
-                        links.append(name)
+                        met.links.append(name)
                     else:
                         waiting.append(name)
         except OSError:
-            closed.append(folder or ".")
+            met.closed.append(folder or ".")
             continue
         if folder:
-            folders.append(folder)
+            met.folders.append(folder)
 
 
 def _identity(folder: Path) -> tuple[int, int]:
@@ -127,12 +159,8 @@ def _identity(folder: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _unicode_only(names: list[str]) -> list[str]:
-    try:
-        "".join(names).encode()
-    except UnicodeEncodeError:
-        return [n for n in names if not any("\ud800" <= c <= "\udfff" for c in n)]
-    return names
+def _is_unicode(name: str) -> bool:
+    return name.isascii() or not any("\ud800" <= c <= "\udfff" for c in name)
 
 
 def existing(paths: Iterable[str]) -> set[str]:
@@ -146,20 +174,20 @@ def existing(paths: Iterable[str]) -> set[str]:
         if len(names) < _FEW:
             there.update(f"{folder}/{n}" for n in names if _is_file(Path(folder, n)))
         else:
-            present = _files_in(folder)
-            there.update(f"{folder}/{n}" for n in names if n in present)
+            there.update(f"{folder}/{n}" for n in _files_in(folder, set(names)))
     return there
 
 
 def are_files(paths: Iterable[str]) -> Iterator[bool]:
     """Tell of each path whether it is a file; paths of one folder must follow each other, and it is listed once."""
     for folder, group in itertools.groupby(paths, key=lambda path: path.rpartition("/")[0]):
-        few = list(itertools.islice(group, _FEW))
-        if len(few) < _FEW:
-            yield from (_is_file(Path(path)) for path in few)
-        else:
-            present = _files_in(folder)
-            yield from (path.rpartition("/")[2] in present for path in itertools.chain(few, group))
+        while some := list(itertools.islice(group, pieces.ROWS)):
+            if len(some) < _FEW:
+                yield from (_is_file(Path(path)) for path in some)
+            else:
+                names = [path.rpartition("/")[2] for path in some]
+                there = _files_in(folder, set(names))
+                yield from (name in there for name in names)
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
@@ -177,12 +205,19 @@ def _is_file(entry: os.DirEntry[str] | Path) -> bool:
         return False
 
 
-def _files_in(folder: str) -> set[str]:
+def _files_in(folder: str, names: set[str]) -> set[str]:
+    """Keep the names that are files in a folder: it is listed, but no further than asking for each would be quicker."""
+    there: set[str] = set()
     try:
         with os.scandir(folder or "/") as entries:
-            return {entry.name for entry in entries if _is_file(entry)}
+            for count, entry in enumerate(entries):
+                if count > _PASSED * len(names):
+                    return there | {name for name in names - there if _is_file(Path(folder or "/", name))}
+                if entry.name in names and _is_file(entry):
+                    there.add(entry.name)
     except (OSError, ValueError):
         return set()
+    return there
 
 
 def folders_in(path: Path) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from personare.anonymizers.signal.retiming import Timing
 from personare.core.audio import AudioFacts, probe
+from personare.core.corpus_parts import CorpusParts, in_parts
 from personare.core.errors import PersonareError
 from personare.core.files import sweep
 from personare.core.progress import WorkProgress
@@ -113,14 +114,14 @@ def expected_work(table: WorkTable, shard: str | None, *, workers: int) -> WorkP
     return WorkProgress(lengths, total=total, workers=workers)
 
 
-def refuse_names(corpus: Corpus, suffix: str) -> None:
+def refuse_names(corpus: Corpus | CorpusParts, suffix: str) -> None:
     """Refuse ids that cannot be kept as names of files; called before anything is written."""
     with work_table(None) as table:
         table.fill(corpus, lambda speaker, utterance: f"audio/{plain(speaker)}/{plain(utterance)}.{suffix}")
 
 
 def anonymize(
-    corpus: Corpus,
+    corpus: Corpus | CorpusParts,
     target: Path,
     system: System,
     *,
@@ -167,7 +168,7 @@ def anonymize(
     )
     swept = sweep(target) + sweep(private)
     work = AnonymizeWork(system, key, target, file_format, names, timing=timing, fetch=fetch, put=put)
-    carried = [c for c in CARRIED if c in corpus.frame.columns and (text or c != "text")]
+    carried = [c for c in CARRIED if c in in_parts(corpus).columns and (text or c != "text")]
     journal = AnonymizeJournal(private, system.present_fingerprint, shard)
     tally = _Tally()
     with work_table(private) as table:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import polars as pl
 
 from personare.core.audio import AudioFacts, probe
+from personare.core.corpus_parts import CorpusParts, in_parts
+from personare.core.pieces import grouped, kept
 from personare.core.tables import Corpus
 from personare.corpora.problems import Problem, found
 from personare.engine import Engine, Result
@@ -113,25 +117,46 @@ class SpeakerCount:
     utterances: int
 
 
-def people_of(corpus: Corpus, *, most: int = 3) -> list[SpeakerCount]:
-    """Give the speakers with the most utterances, as examples."""
-    counts = Counter(corpus.frame["speaker"].to_list())
-    return [SpeakerCount(*one) for one in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:most]]
+@dataclass(frozen=True)
+class People:
+    """How many speakers there are, and those with the most utterances as examples."""
+
+    count: int
+    examples: tuple[SpeakerCount, ...]
 
 
-def speech_problems(corpus: Corpus, headers: Mapping[str, AudioFacts] | None = None) -> list[Problem]:
+def people_of(corpus: Corpus | CorpusParts, *, most: int = 3) -> People:
+    """Count the speakers, and give a few with the most utterances."""
+    counts = (frame["speaker"].value_counts() for frame in in_parts(corpus).frames("speaker"))
+    total, examples = 0, pl.DataFrame(schema={"speaker": pl.String, "count": pl.UInt32})
+    for one in grouped(counts, "speaker"):
+        each = one.group_by("speaker").agg(pl.col("count").sum())
+        total += len(each)
+        examples = pl.concat([examples, each]).sort("count", "speaker", descending=[True, False]).head(most)
+    return People(total, tuple(SpeakerCount(*row) for row in examples.iter_rows()))
+
+
+def speech_problems(corpus: Corpus | CorpusParts, headers: Mapping[str, AudioFacts] | None = None) -> list[Problem]:
     """Name speakers who have far more speech than the median one: a folder of many people, perhaps.
 
     Measured in seconds where headers are known, else in bytes, which is near enough to tell a hundredfold.
     """
-    sizes: dict[str, float] = {}
-    for speaker, audio in corpus.frame.select("speaker", "audio").unique().iter_rows():
-        sizes[speaker] = sizes.get(speaker, 0.0) + _amount(audio, headers)
-    known = [size for size in sizes.values() if size > 0]
-    if len(known) < FEWEST_TO_COMPARE:
-        return []
-    limit = FAR_MORE * statistics.median(known)
-    return found("most-of-the-speech", "speech", sorted(name for name, size in sizes.items() if size > limit))
+    files = (frame.unique() for frame in in_parts(corpus).frames("speaker", "audio"))
+    amounts = (_amounts(one.unique(), headers) for one in grouped(files, "audio"))
+    each = (one.group_by("speaker").agg(pl.col("amount").sum()) for one in grouped(amounts, "speaker"))
+    with contextlib.closing(kept(each)) as speakers:
+        known = pl.concat(one["amount"].filter(one["amount"] > 0) for one in speakers.frames(["amount"]))
+        if len(known) < FEWEST_TO_COMPARE:
+            return []
+        far_more = pl.col("amount") > FAR_MORE * cast(float, known.median())
+        names = (one.filter(far_more)["speaker"].to_list() for one in speakers.frames())
+        return found("most-of-the-speech", "speech", sorted(itertools.chain.from_iterable(names)))
+
+
+def _amounts(files: pl.DataFrame, headers: Mapping[str, AudioFacts] | None) -> pl.DataFrame:
+    """Add up how much speech each speaker has in these files (speaker, audio)."""
+    amounts = pl.Series("amount", [_amount(audio, headers) for audio in files["audio"]], dtype=pl.Float64)
+    return files.with_columns(amounts).group_by("speaker").agg(pl.col("amount").sum())
 
 
 def _amount(audio: str, headers: Mapping[str, AudioFacts] | None) -> float:

@@ -30,7 +30,7 @@ STATUS = (
     "again by length, loudness, words or samples, without the key (measure it: personare audit --original). Without "
     "both, what is left is the voice, which personare evaluate measures, and the words."
 )
-ROW_GROUP = 65_536  # rows of a manifest that are in memory at a time
+ROW_GROUP = 16_384  # rows of a manifest that are in memory at a time
 CARRIED = ("gender", "text", "person_channel")
 
 

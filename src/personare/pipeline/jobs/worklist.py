@@ -6,11 +6,8 @@ Rows of one recording in which each channel is another person are one item.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, field
 
 import polars as pl
-
-from personare.core.errors import OutputError
 
 LEAD, LEAD_SPEAKER = "lead", "lead_speaker"
 
@@ -35,27 +32,3 @@ def folded_name(place: str) -> str:
     'audio/anna.wav'
     """
     return place.lower() if place.isascii() else unicodedata.normalize("NFC", place).casefold()
-
-
-@dataclass
-class SharedNames:
-    """Items whose results would be one file, also on systems that take Anna and anna for the same name.
-
-    Of all such files the first by name is told; nothing else is kept.
-    """
-
-    _folded: str | None = None
-    _items: list[tuple[str, ...]] = field(default_factory=list)
-
-    def add(self, folded: str, first: tuple[str, ...], second: tuple[str, ...]) -> None:
-        """Note that two items, each (utterance, speaker), would be one file."""
-        if self._folded is None or folded < self._folded:
-            self._folded, self._items = folded, [first, second]
-
-    def refuse(self) -> None:
-        """Refuse them, if there are any."""
-        if self._items:
-            first, second = (f"'{lead}' of '{speaker}'" for lead, speaker in self._items)
-            raise OutputError(
-                f"{first} and {second} would be written to one file; rename one, or leave out --names keep"
-            )

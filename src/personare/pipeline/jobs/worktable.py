@@ -19,24 +19,27 @@ from typing import Any
 
 import polars as pl
 
+from personare.core.corpus_parts import CorpusParts, in_parts
 from personare.core.errors import OutputError, TableError
 from personare.core.files import PRIVATE_FILE, temporary_name
+from personare.core.pieces import grouped, numbered
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance
 from personare.engine import shard_of
 from personare.pipeline.jobs.anonymize_work import Assignment, Conversation, Item, KnownResult
-from personare.pipeline.jobs.worklist import SharedNames, folded_name, with_leads
+from personare.pipeline.jobs.worklist import folded_name, with_leads
 
 _ROWS = 4096  # rows that are Python objects at a time
 _CACHE_KIB = 8192  # of the table, in memory
 _UTTERANCE = ("utterance", "speaker", "audio", "start_s", "end_s", "gender", "text", "part", "person_channel")
+_NUMBER = "n"
 _LISTED = {"utterance": pl.String(), "speaker": pl.String(), "audio": pl.String()}
 _CARRIED = {"gender": pl.String(), "text": pl.String(), "person_channel": pl.Int64()}
 # no row numbers of SQLite's own: what a table is sorted by is what it is stored by, and nothing is sorted afterwards
 _TABLES = f"""
 CREATE TABLE rows (base TEXT, place TEXT, n INTEGER, lead TEXT, {", ".join(_UTTERANCE)},
                    PRIMARY KEY (base, place, n)) WITHOUT ROWID;
-CREATE TABLE files (folded TEXT PRIMARY KEY, lead TEXT, speaker TEXT, n INTEGER) WITHOUT ROWID;
+CREATE TABLE files (folded TEXT, lead TEXT, speaker TEXT, n INTEGER, PRIMARY KEY (folded, lead)) WITHOUT ROWID;
 CREATE TABLE known (lead TEXT PRIMARY KEY, at REAL, source TEXT, output TEXT, speech_s REAL) WITHOUT ROWID;
 CREATE TABLE errors (lead TEXT PRIMARY KEY, at REAL, error TEXT) WITHOUT ROWID;
 CREATE TABLE made (place TEXT PRIMARY KEY, lead TEXT, output TEXT) WITHOUT ROWID;
@@ -114,31 +117,36 @@ class WorkTable:
 
     _sql: sqlite3.Connection
 
-    def fill(self, corpus: Corpus, name_of: Callable[[str, str], str]) -> None:
+    def fill(self, corpus: Corpus | CorpusParts, name_of: Callable[[str, str], str]) -> None:
         """List a corpus; ``name_of`` (speaker, utterance) is where a result goes.
 
         Raises
         ------
         OutputError : two items would be one file, or one would be below another that is a file.
         """
-        shared = SharedNames()
-        rows = ((*row, name_of(row[1], row[0])) for row in _with_leads(corpus))
-        numbered = enumerate(rows)
-        while some := list(itertools.islice(numbered, _ROWS)):
-            for n, (lead, speaker, *_, place) in some:
-                folded = folded_name(place)
-                if not self._sql.execute(
-                    "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?)", (folded, lead, speaker, n)
-                ).rowcount:
-                    first = self._one("SELECT lead, speaker FROM files WHERE folded = ?", folded)
-                    if first is not None and first[0] != lead:
-                        shared.add(folded, first, (lead, speaker))
+        rows = ((*row, name_of(row[2], row[1])) for row in _with_leads(in_parts(corpus)))
+        while some := list(itertools.islice(rows, _ROWS)):
+            self._sql.executemany(
+                "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT (folded, lead) DO UPDATE SET n = MIN(n, excluded.n)",
+                ((folded_name(place), lead, speaker, n) for n, lead, speaker, *_, place in some),
+            )
             self._sql.executemany(
                 f"INSERT INTO rows VALUES (?, ?, ?, ?{', ?' * len(_UTTERANCE)})",  # noqa: S608 - our own names
-                ((place.rpartition("/")[2], place, n, lead, *row) for n, (lead, _, *row, place) in some),
+                ((place.rpartition("/")[2], place, n, lead, *row) for n, lead, _, *row, place in some),
             )
-        shared.refuse()
+        self._refuse_shared()
         self._refuse_below()
+
+    def _refuse_shared(self) -> None:
+        """Refuse items whose results would be one file, also on systems that take Anna and anna for the same name."""
+        query = "SELECT folded FROM files GROUP BY folded HAVING COUNT(*) > 1 ORDER BY folded LIMIT 1"
+        shared = self._one(query)
+        if shared is not None:
+            items = self._sql.execute("SELECT lead, speaker FROM files WHERE folded = ? ORDER BY n LIMIT 2", shared)
+            first, second = (f"'{lead}' of '{speaker}'" for lead, speaker in items)
+            raise OutputError(
+                f"{first} and {second} would be written to one file; rename one, or leave out --names keep"
+            )
 
     def _refuse_below(self) -> None:
         """Refuse an item below another that is a file: folder by folder upwards, the first in the corpus' order."""
@@ -261,15 +269,16 @@ def in_shard(shard: str | None, lead: str) -> bool:
     return shard is None or bool(shard_of(shard, [lead], name=str))
 
 
-def _with_leads(corpus: Corpus) -> Iterator[tuple[Any, ...]]:
-    """Give (lead, its speaker, the columns of an utterance) row by row; some rows are Python objects at a time."""
-    together = "person_channel" in corpus.frame.columns  # rows of one recording may be anywhere in the table
-    frame = with_leads(corpus.frame) if together else corpus.frame
-    lacking = [pl.lit(None).alias(name) for name in _UTTERANCE if name not in frame.columns]
-    for begin in range(0, len(frame), _ROWS):
-        part = frame.slice(begin, _ROWS)
-        part = part if together else with_leads(part)
-        yield from part.with_columns(lacking).select("lead", "lead_speaker", *_UTTERANCE).iter_rows()
+def _with_leads(corpus: CorpusParts) -> Iterator[tuple[Any, ...]]:
+    """Give (number, lead, its speaker, the columns of an utterance) row by row; some are Python objects at a time."""
+    frames = numbered(corpus.frames(*(name for name in _UTTERANCE if name in corpus.columns)), _NUMBER)
+    if "person_channel" in corpus.columns:  # rows of one recording may be anywhere in the table
+        frames = (with_leads(frame) for frame in grouped(frames, "audio"))
+    lacking = [pl.lit(None).alias(name) for name in _UTTERANCE if name not in corpus.columns]
+    for frame in frames:
+        for part in frame.iter_slices(_ROWS):
+            whole = part if "lead" in part.columns else with_leads(part)
+            yield from whole.with_columns(lacking).select(_NUMBER, "lead", "lead_speaker", *_UTTERANCE).iter_rows()
 
 
 def _utterance(values: tuple[Any, ...]) -> Utterance:
