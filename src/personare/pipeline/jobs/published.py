@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from personare import __version__
-from personare.core.files import TEMPORARY, atomic_path, file_sha256, temporary_name, write_text
+from personare.core.files import TEMPORARY, atomic_path, file_sha256, temporary_path, write_text
 from personare.core.tables import Corpus, write_frame
 from personare.pipeline.jobs.anonymize_work import AnonymizeWork
 from personare.pipeline.jobs.worktable import WorkTable
@@ -81,8 +81,7 @@ def _write_manifest(path: Path, parts: Iterator[pl.DataFrame], private: Path) ->
     with contextlib.ExitStack() as stack:
         files = []
         for part in itertools.chain((first, second), parts):
-            files.append(temporary_name(private / path.name))
-            stack.callback(files[-1].unlink, missing_ok=True)
+            files.append(stack.enter_context(temporary_path(private / path.name)))
             write_frame(Corpus(part).frame, files[-1])
         first = second = None
         with atomic_path(path) as whole:

@@ -21,7 +21,7 @@ import polars as pl
 
 from personare.core.corpus_parts import CorpusParts, in_parts
 from personare.core.errors import OutputError, TableError
-from personare.core.files import PRIVATE_FILE, temporary_name
+from personare.core.files import PRIVATE_FILE, temporary_path
 from personare.core.pieces import grouped, numbered
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance
@@ -73,21 +73,18 @@ class NotedItem:
 @contextlib.contextmanager
 def work_table(private: Path | None) -> Iterator[WorkTable]:
     """Open a new table in the private folder, and remove it at the end; without one, where SQLite puts such things."""
-    place = None if private is None else temporary_name(private / "work.sqlite")
-    if place is not None:
-        try:
-            os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
-        except OSError as error:
-            raise OutputError(f"{place}: cannot be written ({error.strerror or error})") from error
-    # nobody else opens it: it needs no locks, which some shared file systems do not have
-    address = "" if place is None else f"{place.resolve().as_uri()}?nolock=1"
-    try:
-        with _told(place), contextlib.closing(_opened(address)) as connection:
-            yield WorkTable(connection)
-    finally:
-        if place is not None:
-            with contextlib.suppress(OSError):
-                place.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        place, address = None, ""
+        if private is not None:
+            place = stack.enter_context(temporary_path(private / "work.sqlite"))
+            try:
+                os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+            except OSError as error:
+                raise OutputError(f"{place}: cannot be written ({error.strerror or error})") from error
+            # nobody else opens it: it needs no locks, which some shared file systems do not have
+            address = f"{place.resolve().as_uri()}?nolock=1"
+        stack.enter_context(_told(place))
+        yield WorkTable(stack.enter_context(contextlib.closing(_opened(address))))
 
 
 @contextlib.contextmanager
