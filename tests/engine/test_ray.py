@@ -20,6 +20,7 @@ from personare.core.tables import Embeddings
 from personare.corpora import read_corpus
 from personare.corpora.manifest import read_listed
 from personare.engine import Serial, engine_named
+from personare.engine import ray as ray_engine
 from personare.pipeline import gallery_parts
 from personare.pipeline.gallery_parts import nontargets_by_engine
 from personare.pipeline.jobs.anonymize import anonymize
@@ -113,6 +114,32 @@ def test_recordings_are_fetched_and_results_put_by_the_workers(tmp_path: Path) -
     assert (made.done, made.failed) == (10, 0), made.failures
     assert content(tmp_path / "bucket") == content(tmp_path / "one")
     counted("ray: 10 utterances fetched and put by URL; byte-identical to one process on one disk")
+
+
+def test_another_cluster_than_the_joined_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that was meant for one cluster must not be done on another in silence."""
+
+    class Joined:
+        """A Ray that has joined a cluster."""
+
+        gcs_address = "10.0.0.1:6379"
+
+        def is_initialized(self) -> bool:
+            return True
+
+        def get_runtime_context(self) -> Joined:
+            return self
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    for same in (None, "auto", "10.0.0.1:6379", "ray://10.0.0.1:10001"):
+        ray_engine._join(Joined(), 2, same)
+    with pytest.raises(
+        ConfigError, match=r"cluster at 10\.0\.0\.1:6379 already, and cannot join the one at 10\.0\.0\.2"
+    ):
+        ray_engine._join(Joined(), 2, "10.0.0.2:6379")
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.3:6379")
+    with pytest.raises(ConfigError, match="cannot join"):
+        ray_engine._join(Joined(), 2, None)
 
 
 def test_a_cluster_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

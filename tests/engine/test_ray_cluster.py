@@ -40,6 +40,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     cluster = None
+    ray.shutdown()  # a local one that another test has started
     with pytest.MonkeyPatch.context() as theirs:
         theirs.setenv("PERSONARE_HOME", str(tmp_path / "home of the cluster"))
         theirs.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]))

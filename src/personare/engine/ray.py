@@ -80,6 +80,9 @@ def _join(ray: Any, jobs: int, address: str | None) -> None:
     variables = {"env_vars": dict.fromkeys(THREAD_VARIABLES, "1")}
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "runtime_env": variables}
     reason = ""
+    if ray.is_initialized():
+        _refuse_another(ray, there)
+        return
     for _ in range(STARTS):
         if ray.is_initialized():
             return
@@ -94,6 +97,16 @@ def _join(ray: Any, jobs: int, address: str | None) -> None:
     if not ray.is_initialized():
         where = f"the cluster at {there}" if there else "a local Ray cluster"
         raise ConfigError(f"{where} could not be joined ({reason}); try again, or use --engine local")
+
+
+def _refuse_another(ray: Any, wanted: str | None) -> None:
+    """Refuse to work on the cluster that this process has joined where another one is asked for by host and port."""
+    joined = ray.get_runtime_context().gcs_address
+    if wanted and wanted not in ("auto", "local", joined) and "://" not in wanted:
+        raise ConfigError(
+            f"this process works on the Ray cluster at {joined} already, and cannot join the one at {wanted} too; "
+            "call ray.shutdown() first"
+        )
 
 
 def _stream(
