@@ -2,7 +2,7 @@
 
 A thin adapter: tasks are small batches of items for one CPU with one thread; a worker process loads a model once and
 keeps it for the next batch. A bounded number of batches is in flight, a failure is a Result, and what a lost worker or
-machine had in hand is done again elsewhere. Where no cluster is running (``address``, ``RAY_ADDRESS``), a local one is
+machine had in hand is done again elsewhere. Where none is named (``address``, ``RAY_ADDRESS``), a local one is
 started with the first work and ends with this process. All machines must see the same files under the same paths.
 """
 
@@ -90,7 +90,7 @@ def _join(ray: Any, jobs: int, address: str | None) -> None:
             if there:
                 ray.init(address=there, **quiet)
             else:
-                ray.init(num_cpus=jobs, include_dashboard=False, **quiet)
+                ray.init(address="local", num_cpus=jobs, include_dashboard=False, **quiet)
         except Exception as error:  # Ray raises plain exceptions of many kinds
             reason = line_of(error)[:200]
             ray.shutdown()
