@@ -44,10 +44,11 @@ METHODS: dict[str, dict[str, Any]] = {
         "steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}],
     },
     "xvector": {"method": "xvector"},
+    "xvector, timing moved": {"method": "xvector", "timing": "moved"},
     "xvector, timing kept": {"method": "xvector", "timing": "keep"},
     "xvector, prosody kept": {"method": "xvector", "f0": "keep", "energy": "keep", "timing": "keep"},
-    "xvector, masked content (M1c1)": {"method": "xvector", "mask": True},
-    "xvector, copy-synthesis (M1c2)": {"method": "xvector", "generator": "copy"},
+    "xvector, masked content (M1c1)": {"method": "xvector", "timing": "moved", "mask": True},
+    "xvector, copy-synthesis (M1c2)": {"method": "xvector", "timing": "moved", "generator": "copy"},
 }
 ALPHAS = (0.9, 0.8, 0.7, 0.6, 0.5)
 USABLE_SHARE = 0.5
@@ -67,7 +68,8 @@ def study_of(words: argparse.Namespace) -> Study:
     if words.strengths:
         methods = {name: {"method": one.method, **one.parameters} for name, one in PRESETS.items()}
     if words.generators:
-        methods = {f"xvector, {name}": {"method": "xvector", "generator": name} for name in PSEUDOSPEAKERS.names()}
+        moved = {"method": "xvector", "timing": "moved"}
+        methods = {f"xvector, {name}": {**moved, "generator": name} for name in PSEUDOSPEAKERS.names()}
     if words.only:
         methods = {name: methods[name] for name in words.only.split(";")}
     short = words.alphas or words.generators

@@ -25,7 +25,7 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
         {"steps": [{"name": "xvector"}, {"name": "mcadams"}]},
     ],
     "usc": [{"weights": TINY}, {}],
-    "xvector": [{}, {"timing": "keep"}],
+    "xvector": [{}, {"timing": "keep"}, {"timing": "even"}],
     "codec": [{"weights": TINY}, {"weights": TINY, "levels": 1, "parameters": {"voice": "a"}}, {}],
 }
 CASES = [(name, setting) for name in BUILTIN for setting in SETTINGS.get(name, [{}])]

@@ -192,18 +192,19 @@ def test_every_setting_speaks_and_each_sounds_different(folder: Path) -> None:
 
 
 @pytest.mark.models
-def test_length_and_ends_say_nothing_of_the_source(folder: Path) -> None:
+@pytest.mark.parametrize(("timing", "least", "most"), [("moved", 0.6, 1.6), ("even", 0.3, 2.7)])
+def test_length_and_ends_say_nothing_of_the_source(folder: Path, timing: str, least: float, most: float) -> None:
     """The same words with other silence around them, at a drawn tempo; a speaker keeps theirs, others get others."""
     audio, silence = hum(3, duration_s=2.0), np.zeros(RATE_HZ, np.float32)
     padded = Audio(np.concatenate([silence, audio.samples, silence, silence]), RATE_HZ)
-    method = anonymizer("xvector", weights=str(folder))
+    method = anonymizer("xvector", weights=str(folder), timing=timing)
     ratios = []
     for seed in range(6):
         short, long = (method(one, rng=np.random.default_rng(seed)).duration_s for one in (audio, padded))
         assert long - short < 0.6, "three seconds of silence around it do not pass"
         ratios.append(short / audio.duration_s)
     assert len(set(ratios)) == 6
-    assert 0.6 < min(ratios) < max(ratios) < 1.6
+    assert least < min(ratios) < max(ratios) < most
 
 
 @pytest.mark.models
@@ -234,6 +235,7 @@ def test_a_voice_without_a_prosody_network_says_so(folder: Path, tmp_path: Path)
     card = json.loads((old / CARD).read_text(encoding="utf-8"))
     del card["sha256"][PROSODY_NETWORK]
     (old / CARD).write_text(json.dumps(card), encoding="utf-8")
-    assert _speak(old, hum(1), f0="keep", energy="keep").any()
-    with pytest.raises(WeightsError, match=r"has no prosody\.onnx to predict F0 or energy with"):
-        _speak(old, hum(1), energy="predicted", f0="keep")
+    assert _speak(old, hum(1), f0="keep", energy="keep", timing="moved").any()
+    for one in ({"energy": "predicted"}, {"f0": "flat"}, {"timing": "even"}):
+        with pytest.raises(WeightsError, match=r"has no prosody\.onnx to predict F0, energy or pauses with"):
+            _speak(old, hum(1), **{"f0": "keep", "energy": "keep", "timing": "keep", **one})

@@ -133,9 +133,7 @@ def test_another_cluster_than_the_joined_one_is_refused(monkeypatch: pytest.Monk
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     for same in (None, "auto", "10.0.0.1:6379", "ray://10.0.0.1:10001"):
         ray_engine._join(Joined(), 2, same)
-    with pytest.raises(
-        ConfigError, match=r"at 10\.0\.0\.1:6379 already, and cannot join the one at 10\.0\.0\.2"
-    ):
+    with pytest.raises(ConfigError, match=r"at 10\.0\.0\.1:6379 already, and cannot join the one at 10\.0\.0\.2"):
         ray_engine._join(Joined(), 2, "10.0.0.2:6379")
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.3:6379")
     with pytest.raises(ConfigError, match="cannot join"):

@@ -105,7 +105,7 @@ def synthesizer(
             ]
         ],
     )
-    kept = "" if prosody else " --set f0=keep --set energy=keep"
+    kept = "" if prosody else " --set f0=keep --set energy=keep --set timing=moved"
     typer.echo(
         f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector "
         f"--set weights={result.folder}{kept})"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from personare.anonymizers.neural.xvector.even_timing import even_places, quiet_frames
 from personare.anonymizers.neural.xvector.prosody_choice import (
     EnergyChoice,
     F0Choice,
@@ -36,6 +37,7 @@ from personare.anonymizers.neural.xvector.synthesis import (
     crossfade,
     fixed_level,
     match_level,
+    one_after_another,
     silent_stretches,
     synthesize,
 )
@@ -53,7 +55,7 @@ from personare.core.weights import require
 from personare.encoders import swift
 from personare.encoders.content import content_encoder
 from personare.encoders.ge2e import Ge2e
-from personare.encoders.grid import RATE_HZ, frame_count, on_frames
+from personare.encoders.grid import RATE_HZ, STEP, frame_count, on_frames
 from personare.encoders.prosody import F0Statistics, ProsodyTrack, f0_statistics, track_prosody
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.assignment import OwnComponents, SynthesisVectors, for_synthesis
@@ -89,9 +91,9 @@ class XVector(Fingerprinted):
     blend : share of the predicted contour in a blend.
     energy : ``predicted`` from content and pseudo-speaker: then the sound has one loudness, whatever the recording's
         was; or the source's (``keep``: leaks the speaker).
-    timing : ``moved``: each speaker gets another tempo (0.81 to 1.23 times as long) and other silence at both ends, by
-        keyed chance; or the source's (``keep``: leaks the speaker), which pictures and channels that belong together
-        always get.
+    timing : ``even``: one rate for everybody, by what is said, then a tempo for each speaker (0.81 to 1.23 times that),
+        drawn pauses, and drawn silence at both ends, by keyed chance; ``moved``: only tempo and ends; or the source's
+        (``keep``: leaks the speaker), which pictures and channels that belong together always get.
     retime : how much slower or faster every stretch of about a syllable may become against the rest, by keyed chance
         (0.2: by a fifth).
     content : the content encoder the network was trained with: ``moonshine`` (M1).
@@ -112,7 +114,7 @@ class XVector(Fingerprinted):
     f0: F0Choice = "predicted"
     blend: float = 0.5
     energy: EnergyChoice = "predicted"
-    timing: TimingChoice = "moved"
+    timing: TimingChoice = "even"
     retime: float = 0.0
     content: str = "moonshine"
     mask: bool = False
@@ -191,7 +193,7 @@ class XVector(Fingerprinted):
         def pieces() -> Iterator[tuple[int, Floats]]:
             for (first, last), track in zip(spans, tracks, strict=True):
                 some, begin = sound.samples[first:last], round(tempo * first)
-                length = round(tempo * last) - begin
+                length = None if choice.timing == "even" else round(tempo * last) - begin
                 yield (
                     begin,
                     self._speak(
@@ -201,7 +203,10 @@ class XVector(Fingerprinted):
                 advance(len(some) / RATE_HZ)
 
         with part(1.0 if source is None else 1.0 - _TRACKING):
-            joined = crossfade(pieces(), round(tempo * len(sound.samples)))
+            if choice.timing == "even":
+                joined = crossfade(*one_after_another(piece for _, piece in pieces()))
+            else:
+                joined = crossfade(pieces(), round(tempo * len(sound.samples)))
         return match_level(sound.samples, joined) if self.energy == "keep" else fixed_level(joined)
 
     def _speak(
@@ -213,15 +218,24 @@ class XVector(Fingerprinted):
         source: F0Statistics | None,
         target: F0Statistics,
         tempo: float,
-        length: int,
+        length: int | None,
         rng: np.random.Generator,
     ) -> Floats:
-        """Synthesize ``length`` samples of one phrase; where it is silent, it stays silent."""
+        """Synthesize ``length`` samples of one phrase, or as many as it takes; where it is silent, it stays silent."""
         model, choice = open_weights(self.weights or SHIPPED), self._choice
         content = on_frames(content_encoder(self.content)(samples), frame_count(len(samples)))
         silent = silent_stretches(samples, least_s=_SILENT_S[self.energy])
-        if choice.retime or tempo != 1.0:
+        if length is None:
+            energy_db = model.predict_prosody(content, vector).energy_db
+            places = even_places(
+                content, quiet_frames(energy_db, len(content)), reach=choice.retime, tempo=tempo, rng=rng
+            )
+            length = len(places) * STEP
+        elif choice.retime or tempo != 1.0:
             places = retimed_places(len(content), reach=choice.retime, tempo=tempo, rng=rng)
+        else:
+            places = None
+        if places is not None:
             content, silent = retime_rows(content, places), silent[sample_places(places, len(silent), length=length)]
             track = None if track is None else retime_track(track, places)
         predicted = model.predict_prosody(content, vector) if choice.needs_prediction else None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 F0Choice = Literal["keep", "blend", "predicted", "flat"]
 EnergyChoice = Literal["keep", "predicted"]
-TimingChoice = Literal["keep", "moved"]
+TimingChoice = Literal["keep", "moved", "even"]
 MOST_RETIMED = 0.5
 TEMPO_OCTAVES = 0.3  # a pseudo-speaker speaks up to so much slower or faster: 0.81 to 1.23 times the time
 _STRETCH = (10, 30)  # frames of 12 ms that share a speed: about a syllable
@@ -40,7 +40,8 @@ class ProsodyChoice:
         predicted voicing too.
     blend : share of the predicted contour in a blend.
     energy : the source's, or predicted from content.
-    timing : the source's, or ``moved``: another tempo, drawn, and other silence at both ends.
+    timing : the source's, or ``moved``: another tempo, drawn, and other silence at both ends; or ``even``: besides, one
+        rate for everybody, and pauses that are drawn (see even_timing.py).
     retime : how much slower or faster a stretch may become (0.2: by a fifth), against the rest; 0 for none.
     """
 
@@ -59,11 +60,11 @@ class ProsodyChoice:
     @property
     def needs_prediction(self) -> bool:
         """Whether the prosody network is needed."""
-        return self.f0 != "keep" or self.energy != "keep"
+        return self.f0 != "keep" or self.energy != "keep" or self.timing == "even"
 
     def tempo(self, rng: np.random.Generator) -> float:
         """Draw how many times as long everything becomes."""
-        return float(np.exp2(rng.uniform(-TEMPO_OCTAVES, TEMPO_OCTAVES))) if self.timing == "moved" else 1.0
+        return float(np.exp2(rng.uniform(-TEMPO_OCTAVES, TEMPO_OCTAVES))) if self.timing != "keep" else 1.0
 
     @property
     def needs_track(self) -> bool:
@@ -106,12 +107,17 @@ def retimed_places(count: int, *, reach: float, tempo: float, rng: np.random.Gen
     The speed of a stretch, against the mean, lies between 1 / (1 + reach) and 1 + reach.
     """
     drawn = max(1, round(count * tempo))
+    places = np.concatenate([[0.0], np.cumsum(stretch_speeds(drawn - 1, reach=reach, rng=rng))])
+    return places * ((count - 1) / max(float(places[-1]), 1e-9))
+
+
+def stretch_speeds(count: int, *, reach: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw the speed of each of ``count`` frames, the same within a stretch."""
     speeds: list[float] = []
     half = np.log1p(reach) / 2  # a speed against the mean of such speeds is within twice this
-    while len(speeds) < drawn - 1:
+    while len(speeds) < count:
         speeds += [float(np.exp(rng.uniform(-half, half)))] * int(rng.integers(*_STRETCH))
-    places = np.concatenate([[0.0], np.cumsum(speeds[: max(drawn - 1, 0)])])
-    return places * ((count - 1) / max(float(places[-1]), 1e-9))
+    return np.array(speeds[: max(count, 0)])
 
 
 def retime_rows(rows: Floats, places: NDArray[np.float64]) -> Floats:

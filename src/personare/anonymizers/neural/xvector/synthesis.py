@@ -69,6 +69,15 @@ def crossfade(pieces: Iterable[tuple[int, Floats]], length: int) -> Floats:
     return result / total
 
 
+def one_after_another(pieces: Iterable[Floats]) -> tuple[list[tuple[int, Floats]], int]:
+    """Lay out pieces whose lengths are known only when they are made: first samples, and the length of the whole."""
+    laid, end = list[tuple[int, "Floats"]](), 0
+    for piece in pieces:
+        laid.append((max(0, end - 2 * CROSSFADE), piece))
+        end = laid[-1][0] + len(piece)
+    return laid, end
+
+
 def match_level(original: Floats, synthesized: Floats) -> Floats:
     """Follow the level of the original under windows of 2 s; where the whole became longer, so do they."""
     ours, theirs = _levels(synthesized), _levels(original)

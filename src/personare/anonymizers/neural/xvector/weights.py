@@ -85,8 +85,8 @@ class SynthesizerModel:
         """Predict F0 contour, voicing and energy from content [frames, 288] and a speaker vector."""
         if self.prosody is None:
             raise WeightsError(
-                f"{self.where}: has no {PROSODY_NETWORK} to predict F0 or energy with; add one with "
-                "personare train prosody, or use f0=keep and energy=keep"
+                f"{self.where}: has no {PROSODY_NETWORK} to predict F0, energy or pauses with; add one with "
+                "personare train prosody, or use f0=keep, energy=keep and timing=moved"
             )
         inputs = {"content": content[None], "voice": vector[None].astype(np.float32)}
         return read_prediction(self.prosody.run(None, inputs)[0][0])
