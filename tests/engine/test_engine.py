@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from personare.core.errors import AudioError, ConfigError
 from personare.core.progress import advance
@@ -102,6 +103,20 @@ def test_workers_have_one_thread_and_the_parent_keeps_its_own(monkeypatch: pytes
         assert result.value == dict.fromkeys(THREAD_VARIABLES, "1")
     assert THREAD_VARIABLES[0] not in os.environ
     assert {os.environ[name] for name in THREAD_VARIABLES[1:]} == {"7"}
+
+
+def matrix_threads(_: int) -> set[int]:
+    import scipy.linalg  # noqa: F401 - brings one of its own
+
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_this_process_multiplies_matrices_as_a_worker_does() -> None:
+    """Several threads add up in another order: scores of one process differed from those of two by 3e-6."""
+    with threadpool_limits(2, user_api="blas"):
+        here = [result.value for result in Serial().map(matrix_threads, range(2))]
+        assert here == [{1}, {1}] and matrix_threads(0) == {2}, "and whoever asked keeps their threads"
+    assert [result.value for result in ProcessPool(1).map(matrix_threads, range(1))] == [{1}]
 
 
 def test_a_dead_worker_is_a_row_for_each_item_it_held() -> None:

@@ -1,4 +1,4 @@
-"""Work in this process, or in a pool of processes with one thread each.
+"""Work in this process or in a pool of processes, with one thread each: the same digits, however many there are.
 
 The pool is spawned, not forked (safe with threads and on every platform), holds a bounded number of items in flight
 (memory does not grow with the list), turns a failure into a Result, and ends its workers when the caller stops
@@ -8,6 +8,7 @@ reading or presses Ctrl-C.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import multiprocessing
 import multiprocessing.connection
@@ -60,7 +61,9 @@ class Serial:
         """Yield one Result per item, in order; ``told`` hears how far items are, where the work says so."""
         del ordered  # one after the other is both
         for index, item in enumerate(items):
-            yield _attempt(work, index, item, told)
+            with _one_thread():
+                result = _attempt(work, index, item, told)
+            yield result
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,20 @@ class ProcessPool:
                 raise
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _one_thread() -> contextlib.AbstractContextManager[Any]:
+    """Let products of matrices have one thread, as in a pool: several add up in another order, to other last digits."""
+    limited: contextlib.AbstractContextManager[Any] = _matrix_libraries().limit(limits=1, user_api="blas")
+    return limited
+
+
+@functools.cache
+def _matrix_libraries() -> Any:
+    import scipy.linalg  # noqa: F401 - brings one of its own: it must be there to be limited
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class _MainPickler(pickle.Pickler):
