@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from personare.core.errors import MetricError
 from personare.metrics.privacy import gallery as gallery_file
 from personare.metrics.privacy.gallery import GalleryDraw, gallery_of, isolation_in_galleries
+from personare.metrics.privacy.nontargets_above import nontargets_above_in_scores
 from personare.metrics.privacy.singling_chance import chance_at_rank, chance_of_isolation
 from personare.metrics.privacy.singling_out import singling_out, singling_out_control
 
@@ -160,3 +161,10 @@ def test_voices_nearly_alike_of_people_with_unlike_numbers_of_conversations() ->
             slow = [plain_protocol(enroll, gallery, draw, row, int(rank[row]), size, row) for row in range(16)]
             assert fast[:, s, d].tolist() == slow
     assert 0 < fast.mean() < 1
+
+
+def test_the_first_test_with_a_score_that_is_none_is_named() -> None:
+    scores = np.ones((5, 3))
+    scores[[2, 4], 1] = np.nan
+    with pytest.raises(MetricError, match=r"2 scores are NaN \(first: test 2\)"):
+        nontargets_above_in_scores(scores, np.zeros(5, int))

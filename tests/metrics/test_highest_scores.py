@@ -73,3 +73,11 @@ def test_a_voice_of_zeros_is_no_division_by_zero() -> None:
     """Somebody's silence: its cosine with everybody is 0, and nobody is told of a warning."""
     voices = np.array([[0, 0], [3, 4]], dtype=np.float32)
     assert UnitRows(voices)[:].tolist() == [[0, 0], [np.float32(0.6), np.float32(0.8)]]
+
+
+@pytest.mark.parametrize("length", [1e-30, 1e30])
+def test_one_very_long_or_short_row_among_usual_ones_keeps_its_direction(length: float) -> None:
+    rows = RNG(4).normal(size=(5, 8)).astype(np.float32)
+    rows[3] *= np.float32(length)
+    expected = rows.astype(np.float64) / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    assert UnitRows(rows)[:] == pytest.approx(expected, abs=1e-6)

@@ -249,3 +249,10 @@ def test_a_value_at_its_end_that_moves_without_somebody_is_no_certain_one() -> N
     for bounds in ((-math.inf, 1.0), (1.0, math.inf)):
         found = speaker_mean(np.ones(4), np.ones(4), bounds=bounds)
         assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0), "a scale without a width has no share of it"
+
+
+def test_an_end_exactly_at_the_bound_is_the_bound() -> None:
+    """Corrected by 3/2 (n - 1)(mean u - u) the value lies at 4, where the scale ends, or at 0."""
+    for value, without, expected in ((2.5, 1.5, (2.5, 4.0)), (1.5, 2.5, (0.0, 1.5))):
+        (estimate,) = from_left_out(np.array([[value], [without], [without]]), speakers=2, bounds=[(0.0, 4.0)])
+        assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-12)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from personare.core.errors import MetricError
 from personare.metrics.privacy.relink import (
+    ENVELOPE_POINTS,
     duration_likeness,
     envelope_of,
     relink_estimate,
@@ -103,3 +104,12 @@ def test_sound_below_a_millionth_of_full_scale_is_silence_and_above_it_is_not() 
 def test_originals_that_are_alike_to_a_thousand_millionth_share_the_credit() -> None:
     for step, credit in ((0.6e-9, 0.5), (1.6e-9, 0.0)):
         assert relink_estimate([[1.0, 1.0 + step]], [0], speakers=["a"]).value == credit
+
+
+def test_the_envelope_goes_from_the_first_frame_to_the_last() -> None:
+    """As many frames as points: each point is a frame, and a frame of less than two samples is one sample."""
+    loudness = np.random.default_rng(3).uniform(-2.0, 0.0, ENVELOPE_POINTS)
+    sound = np.sqrt(10**loudness).astype(np.float32)
+    expected = loudness - loudness.mean()
+    assert envelope_of(sound, 100) == pytest.approx(expected / np.linalg.norm(expected), abs=1e-6)
+    assert envelope_of(np.repeat(sound, 160), 16_000) == pytest.approx(envelope_of(sound, 100), abs=1e-6)

@@ -79,7 +79,7 @@ def word_errors(references: Sequence[str], hypotheses: Sequence[str]) -> WordErr
     counts = np.zeros((len(references), 4), dtype=np.int64)
     spoken, recognized = [r.split() for r in references], [h.split() for h in hypotheses]
     counts[:, 3] = [len(words) for words in spoken]
-    counts[:, 2] = [len(h) if not s else 0 for s, h in zip(spoken, recognized, strict=True)]  # all invented
+    counts[:, 2] = [len(words) for words in recognized]  # where nothing was said all are invented
     rows = [i for i, words in enumerate(spoken) if words]
     if rows:
         counts[rows, :3] = _edits([" ".join(spoken[i]) for i in rows], [" ".join(recognized[i]) for i in rows])
