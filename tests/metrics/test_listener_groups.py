@@ -28,6 +28,11 @@ def test_a_difference_is_the_control_less_the_mean_of_the_others() -> None:
         differences([1.0], control=[True, False], evaluators=["p"])
 
 
+def test_several_controls_count_by_their_mean() -> None:
+    found = differences([1.0, 0.6, 0.5, 0.1], control=[True, True, False, False], evaluators=["p"] * 4)
+    assert found == {"p": pytest.approx(0.5)}
+
+
 @given(VALUES)
 def test_a_mean_and_its_error_are_those_of_scipy(values: list[float]) -> None:
     found = group_mean(values)

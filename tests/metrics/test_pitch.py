@@ -149,3 +149,11 @@ def test_rounding_never_makes_more_than_a_full_correlation() -> None:
         hz = np.random.default_rng(seed).uniform(80, 120, 7)
         assert 1 - 1e-12 < pitch._pearson(hz, 3 * hz) <= 1.0
         assert -1.0 <= pitch._pearson(hz, 500 - 3 * hz) < -1 + 1e-12
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_one_frame_that_is_no_number_is_refused_on_either_side(side: int) -> None:
+    tracks = [[100.0, 0.0, 110.0], [90.0, 0.0, 0.0]]
+    tracks[side][2] = math.nan
+    with pytest.raises(MetricError, match="a track holds NaN"):
+        voicing_error(*tracks)
