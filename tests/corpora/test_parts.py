@@ -3,53 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
-import tempfile
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from personare.core import pieces
-from personare.core.errors import CorpusError, OutputError, PersonareError, TableError
-from personare.corpora import checks, manifest, read_corpus, read_in_parts
-from personare.corpora.manifest import KNOWN, Manifest, read_listed
+from corpora.small_parts import TYPES, small, write_table
+from personare.core.errors import CorpusError, PersonareError, TableError
+from personare.corpora import read_corpus, read_in_parts
+from personare.corpora.manifest import KNOWN, read_listed
 from personare.corpora.problems import Problem
 
 Told = tuple[pl.DataFrame, tuple[Problem, ...], tuple[str, ...], str] | tuple[type[Exception], str]
-TYPES = {
-    "utterance": pl.String,
-    "speaker": pl.String,
-    "audio": pl.String,
-    "gender": pl.String,
-    "text": pl.String,
-    "start_s": pl.Float64,
-    "end_s": pl.Float64,
-    "part": pl.String,
-    "person_channel": pl.Int64,
-    "seconds": pl.Float64,
-    "mine": pl.Int64,
-}
-
-
-@contextlib.contextmanager
-def small(rows: int, buckets: int = 2) -> Iterator[None]:
-    """Read so few rows at a time, spread over so few buckets, that most questions need several of them."""
-    with mock.patch.multiple(pieces, ROWS=rows, _SPREAD=buckets):
-        yield
-
-
-def write_table(folder: Path, columns: Mapping[str, list[Any]]) -> Path:
-    folder.mkdir(exist_ok=True)
-    schema = {name: TYPES[name] for name in columns}
-    pl.DataFrame(dict(columns), schema=schema).write_parquet(folder / "manifest.parquet")
-    return folder
 
 
 def whole(path: Path) -> Told:
@@ -267,91 +235,3 @@ def test_a_fetched_table_is_read_in_parts(tmp_path: Path) -> None:
     write_table(tmp_path, {**columns, "audio": ["x.wav"] * 6 + ["../x.wav"]})
     with small(2, 2), pytest.raises(CorpusError, match=r"audio '\.\./x\.wav' must be a path below"):
         read_listed(path)
-
-
-# ---- where the rows are meanwhile
-
-
-def temporary_files(folder: Path) -> list[str]:
-    """Name the files in a folder that this process has open, also those without a name, and those that lie there."""
-    links = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
-    return [link for link in links if link.startswith(f"{folder}/")] + [path.name for path in folder.iterdir()]
-
-
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder where temporary files go."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
-on_linux = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux tells which files are open")
-
-
-@on_linux
-def test_nothing_is_left_of_the_rows(place: Path, temporary: Path) -> None:
-    write_table(place, FAULTS["genders"])
-    with small(2), read_in_parts(place) as reading:
-        assert len(temporary_files(temporary)) == 1, "the checked rows, and no others"
-        assert not list(temporary.iterdir()), "they have no name"
-        list(reading.corpus.frames())
-    assert not temporary_files(temporary)
-    for stopped in (KeyboardInterrupt, ValueError):
-        with pytest.raises(stopped), small(2), read_in_parts(place):
-            raise stopped
-        assert not temporary_files(temporary)
-
-
-@on_linux
-@pytest.mark.parametrize("where", ["named", "repeated", "present", "crowded", "mixed"])
-@pytest.mark.parametrize("stopped", [KeyboardInterrupt, CorpusError])
-def test_nothing_is_left_when_reading_stops(
-    place: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch, where: str, stopped: type[BaseException]
-) -> None:
-    write_table(place, FAULTS["genders"])
-    seen = []
-
-    def stop(frames: object, *_: object) -> None:
-        seen.append(temporary_files(temporary))
-        raise stopped("here")
-
-    monkeypatch.setattr(checks, where, stop)
-    with small(2), pytest.raises(stopped), read_in_parts(place):
-        pass
-    assert seen[0], "something was on the disk"
-    assert not temporary_files(temporary)
-
-
-@on_linux
-def test_nothing_is_left_when_a_row_cannot_be_read(tmp_path: Path, temporary: Path) -> None:
-    (tmp_path / "x.wav").touch()
-    columns = {"utterance": list("abcdef"), "speaker": list("abcdef"), "audio": ["x.wav"] * 6}
-    pl.DataFrame(columns | {"start_s": [*"01234", "x"]}).write_parquet(tmp_path / "manifest.parquet")
-    seen = []
-    monitored = manifest._typed
-
-    def typed(frame: pl.DataFrame, table: Path) -> pl.DataFrame:
-        seen.append(temporary_files(temporary))
-        return monitored(frame, table)
-
-    with mock.patch.object(manifest, "_typed", typed), small(1), pytest.raises(TableError, match="holds 'x'"):
-        Manifest().read_parts(tmp_path)
-    assert seen[-1] and not temporary_files(temporary)
-
-
-@on_linux
-def test_one_part_stays_in_memory(place: Path, temporary: Path) -> None:
-    write_table(place, FAULTS["genders"])
-    with read_in_parts(place) as reading:
-        assert not temporary_files(temporary) and len(list(reading.corpus.frames())) == 1
-
-
-def test_a_full_disk_is_one_line(place: Path) -> None:
-    write_table(place, FAULTS["genders"])
-    full = mock.Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-    with mock.patch.object(tempfile, "TemporaryFile", full), small(2):
-        expected = r"^temporary files: cannot be written \(No space left on device\)$"
-        with pytest.raises(OutputError, match=expected), read_in_parts(place):
-            pass
