@@ -152,8 +152,8 @@ def _good_rows(frames: Iterable[pl.DataFrame], spellings: list[pl.DataFrame]) ->
 def _whole_corpus(pieces: Pieces, place: str) -> tuple[list[Problem], CorpusParts]:
     """Ask what needs all rows of a file or a speaker, and give the corpus without the columns that nobody uses."""
     columns = [column for column in next(pieces.frames()).columns if column != ROW]
-    track = _any(("audio", "person_channel"), columns)
-    times = _any(checks.TIMES, columns)
+    track = _among(("audio", "person_channel"), columns)
+    times = _among(checks.TIMES, columns)
     inside, again = checks.crowded(pieces.frames([ROW, "utterance", *track, *times]), track)
     problems = [*found("overlapping-segment", place, inside), *found("duplicate-file", place, again)]
     mixed = checks.mixed(pieces.frames(["speaker", "gender"])) if "gender" in columns else []
@@ -166,7 +166,7 @@ def _whole_corpus(pieces: Pieces, place: str) -> tuple[list[Problem], CorpusPart
             else:
                 yield frame.select(asked)
 
-    asked = ["speaker", *_any(UNUSED, columns)]
+    asked = ["speaker", *_among(UNUSED, columns)]
     counts = [frame.select(pl.all().count(), pl.len().alias(ROW)) for frame in read(asked)]
     used = pl.concat(counts).sum().row(0, named=True)
     if used.get("text"):  # no transcripts at all is a fact, not a fault
@@ -176,7 +176,7 @@ def _whole_corpus(pieces: Pieces, place: str) -> tuple[list[Problem], CorpusPart
     return problems, CorpusParts(left, used[ROW], read, pieces.close)
 
 
-def _any(names: Iterable[str], columns: Sequence[str]) -> list[str]:
+def _among(names: Iterable[str], columns: Sequence[str]) -> list[str]:
     return [name for name in names if name in columns]
 
 

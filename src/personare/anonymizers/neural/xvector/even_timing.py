@@ -2,7 +2,8 @@
 
 How fast somebody speaks, how long their sounds are, and where they stop to think, tell people apart as a voice does.
 Nobody here knows the words; but content changes as they go by, and how far it moves in a second tells the rate at which
-they are spoken: USUAL_SPEED and RATE_SLOPE are fitted to letters a second of training speakers.
+they are spoken: USUAL_SPEED and RATE_SLOPE are fitted to letters a second of training speakers
+(benchmarks/speech_rate.py prints the fit, and what is left).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def even_places(
     ``reach`` (see ``retimed_places``).
     """
     spoken = ~quiet if not quiet.all() else quiet
-    speed = _speed(content)
+    speed = content_speed(content)
     mean = float(speed[spoken].mean())
     rate = float(np.clip((mean / USUAL_SPEED) ** RATE_SLOPE, 1 / MOST_CHANGE, MOST_CHANGE))
     local = (speed / mean) ** LOCAL
@@ -69,7 +70,7 @@ def even_places(
     return _inverse(lasts)
 
 
-def _speed(content: Floats) -> NDArray[np.float64]:
+def content_speed(content: Floats) -> NDArray[np.float64]:
     """How far smoothed content moves from each frame to the next, [frames]; of one frame alone, as far as usual."""
     if len(content) < 2:
         return np.full(len(content), USUAL_SPEED)
