@@ -146,3 +146,11 @@ def test_a_method_is_explained_parameter_by_parameter(personare: Command) -> Non
     shown = personare("methods", "mcadams").stdout
     assert "the frequency that stays where it is." in shown and " 2546.48 " in shown
     assert not any(mark in shown for mark in (">>>", "----", "Parameters", "``")), "no words for programmers"
+
+
+def test_what_a_corpus_leaves_open_is_told(folder: Path, personare: Command) -> None:
+    rows = ["utterance\tspeaker\taudio\tgender", f"u1\tanna\t{folder / 'one.wav'}\talien"]
+    (folder / "list.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done = personare("anonymize", "list.tsv", "hidden", "--strength", "fast", "--dry-run")
+    assert done.code == 0
+    assert "note: gender 'alien' (1 row) is not known as f, m or x and is left empty" in " ".join(done.stderr.split())

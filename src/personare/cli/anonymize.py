@@ -250,6 +250,8 @@ def _tell_corpus(reading: PartsReading, source: Path, system: System, *, here: b
     counts = f"{people.count:,} speakers, {len(reading.corpus):,} utterances"
     show.aside(f"{source}: {reading.layout}, {counts}, such as {show.people(people.examples)}")
     show.problems([*reading.problems, *(speech_problems(reading.corpus) if here else [])])
+    for note in reading.notes:
+        show.aside(f"note: {note}")
     show.aside(f"method: {system.describe()}")
 
 
