@@ -211,7 +211,7 @@ def _write_tables(work: VoiceWork, results: list[Result[PlannedUtterance, Spoken
         if r.value is not None
     ]
     if rows:
-        Corpus(pl.DataFrame(rows)).save(work.target / MANIFEST)
+        Corpus(pl.DataFrame(rows, schema_overrides={"gender": pl.String})).save(work.target / MANIFEST)
     failures = _failures(results)
     if failures:
         lines = "".join(f"{name}\t{error}\n" for name, error in failures)
