@@ -40,7 +40,7 @@ from personare.attackers.inversion import secret_names_of
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.pipeline.attack_choices import CHOICES
-from personare.pipeline.attack_sets import EMBEDDERS, VOICES
+from personare.pipeline.attack_sets import EMBEDDERS, PLAIN, VOICE
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.reports.run import read_run
 
@@ -54,7 +54,7 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
     draws: dict[str, Any] = {"enroll_draws": words.enroll_draws}
     learnt: dict[str, Any] = {**draws, "scorer": "chosen", "train_draws": words.train_draws}
     names = words.embedders.split(",")
-    voices = [name for name in names if name in (*VOICES, "ge2e")][:2] or names[:1]
+    voices = [name for name in names if name in (PLAIN, VOICE, "ge2e")][:2] or names[:1]
     plain, several, everything = voices[0], "+".join(voices), "+".join(names)
     chosen = {
         "ignorant": AttackerChoice("ignorant", plain, **draws),

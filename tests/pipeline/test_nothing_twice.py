@@ -30,7 +30,7 @@ DRAWS = 5
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(attack_sets, "EMBEDDERS", ("energy", "spectrum"))
-    monkeypatch.setattr(attack_sets, "VOICES", ("energy",))
+    monkeypatch.setattr(attack_sets, "VOICE", "energy")
     write_blends(tmp_path / "both", attacked=FEWEST_SPEAKERS, enrolment=ENROLMENT, trial=TRIAL, train=OTHERS)
     frame = Corpus.load(tmp_path / "both" / "manifest.parquet").frame
     for name, chosen in (("others", pl.col("part") == "train"), ("corpus", pl.col("part") != "train")):

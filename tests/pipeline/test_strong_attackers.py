@@ -104,7 +104,7 @@ class TestUsualSet:
         informed = chosen.attackers["informed"]
         assert informed.embedder == "+".join(attack_sets.EMBEDDERS) and informed.scorer == "chosen"
         assert informed.train_draws == attack_sets.TRAIN_DRAWS and informed.folds == 4
-        assert {one.embedder for one in chosen.attackers.values() if one is not informed} == {"ecapa+wespeaker"}
+        assert {one.embedder for one in chosen.attackers.values() if one is not informed} == {"wespeaker"}
         assert list(chosen.attackers) == ["original", "ignorant", "lazy-informed", "informed"]
         assert "semi-informed" in chosen.notes[0] and len(chosen.notes) == 1
 
@@ -136,7 +136,7 @@ class TestUsualSet:
 
     def test_evaluate_and_attack_play_it(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(attack_sets, "EMBEDDERS", ("energy", "spectrum"))
-        monkeypatch.setattr(attack_sets, "VOICES", ("energy",))
+        monkeypatch.setattr(attack_sets, "VOICE", "energy")
         monkeypatch.setattr(attack_sets, "PLAIN", "spectrum")
         how = [place / "corpus", place / "anonymous", "--lengths", "1"]
         command("evaluate", *how, "--out", place / "usual")

@@ -1,8 +1,9 @@
 """Who attacks where nobody chooses: the strongest attackers that can be played on this speech, or quick ones.
 
 A proof must not be easier to pass than what a competent outsider would try. So the usual set hears with every embedder
-that is there, compares as training speakers judge best, anonymizes training speech several times, and learns from the
-attacked corpus itself, fold by fold. What is not played is said, and why.
+of a kind of its own that is there, compares as training speakers judge best, anonymizes training speech several times,
+and learns from the attacked corpus itself, fold by fold. What is not played is said, and why. A second voice embedder
+(ECAPA beside WeSpeaker) costs a third of the time and gets no further (docs/explain/attackers.md).
 """
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ from personare.core.weights import missing
 from personare.pipeline.attacker_choice import AttackerChoice
 from personare.pipeline.stages.embed import models_of_embedder
 
-VOICES = ("ecapa", "wespeaker")  # trained to tell voices apart: what attackers who do not learn compare by
-EMBEDDERS = (*VOICES, "ge2e", "wakehubert", "energy", "rhythm", "f0", "spectrum")
-PLAIN = "ecapa"
+VOICE, PLAIN = "wespeaker", "ecapa"  # trained to tell voices apart: the stronger one, and the one of challenges
+EMBEDDERS = (VOICE, "ge2e", "wakehubert", "energy", "rhythm", "f0", "spectrum")
 LEVELS = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.LAZY_INFORMED, Knowledge.INFORMED)
 TRAIN_DRAWS = 2
 COMPARISON_DRAWS = 3  # of enrolment speech: what minutes allow
@@ -76,17 +76,17 @@ def strongest_set(*, attacked: int, learnt_from: int, invertible: bool = False) 
     """
     there = [name for name in EMBEDDERS if not missing(*models_of_embedder(name))]
     absent = [name for name in EMBEDDERS if name not in there]
-    voices = [name for name in VOICES if name in there] or [PLAIN]  # a missing model is named when it is opened
+    voice = VOICE if VOICE in there else PLAIN  # a missing model is named when it is opened
     folds = FOLDS if attacked >= FEWEST_SPEAKERS else 0
     choosing = bool(folds) or learnt_from >= FEWEST_CHOOSING or not learnt_from  # who learns from nobody is not played
     choices = {
-        level.value: AttackerChoice(level.value, embedder=JOINT.join(voices))
+        level.value: AttackerChoice(level.value, embedder=voice)
         for level in LEVELS
         if level is not LEVELS[-1]
     }
     choices[Knowledge.INFORMED.value] = AttackerChoice(
         Knowledge.INFORMED.value,
-        embedder=JOINT.join((there or voices) if choosing else voices),
+        embedder=JOINT.join(dict.fromkeys((voice, *there))) if choosing else voice,
         scorer="chosen" if choosing else "plda",
         train_draws=TRAIN_DRAWS,
         folds=folds,
@@ -94,7 +94,7 @@ def strongest_set(*, attacked: int, learnt_from: int, invertible: bool = False) 
     if invertible:
         choices[Knowledge.INVERTING.value] = AttackerChoice(
             Knowledge.INVERTING.value,
-            embedder=JOINT.join(voices),
+            embedder=voice,
             scorer="chosen" if learnt_from >= FEWEST_CHOOSING else "plda",
         )
     notes = [NEVER]
