@@ -79,11 +79,7 @@ def strongest_set(*, attacked: int, learnt_from: int, invertible: bool = False) 
     voice = VOICE if VOICE in there else PLAIN  # a missing model is named when it is opened
     folds = FOLDS if attacked >= FEWEST_SPEAKERS else 0
     choosing = bool(folds) or learnt_from >= FEWEST_CHOOSING or not learnt_from  # who learns from nobody is not played
-    choices = {
-        level.value: AttackerChoice(level.value, embedder=voice)
-        for level in LEVELS
-        if level is not LEVELS[-1]
-    }
+    choices = {level.value: AttackerChoice(level.value, embedder=voice) for level in LEVELS if level is not LEVELS[-1]}
     choices[Knowledge.INFORMED.value] = AttackerChoice(
         Knowledge.INFORMED.value,
         embedder=JOINT.join(dict.fromkeys((voice, *there))) if choosing else voice,
