@@ -1,9 +1,11 @@
 """Prints the findings of a run as one Markdown table: a row for each method and attacker, a column for each metric.
 
     python benchmarks/recipe_table.py RUN [--metrics eer,cllr] [--by attacker|listener|-] [--sizes] [--chance]
+                                      [--corpus LABEL]
 
-The tables of docs/reference/recipes come from it. --sizes gives every N a column (the largest N without); every L is a
-row of its own. --chance adds what a guesser gets, as a row 'random'. Rates are in percent.
+The tables of docs/reference/recipes come from it; a run over several corpora has a table for each. --sizes gives every
+N a column (the largest N without); every L is a row of its own. --chance adds what a guesser gets, as a row 'random'.
+Rates are in percent.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ def main() -> None:
     parser.add_argument("--by", default="attacker", choices=["attacker", "listener", "-"])
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--chance", action="store_true")
+    parser.add_argument("--corpus", default="", help="the label of one corpus, of several")
     given = parser.parse_args()
     if given.run is None:
         print("skipped: name a run folder, made by personare study run recipes/NAME.yaml")
@@ -59,12 +62,16 @@ def main() -> None:
     frame = frame.filter(pl.col("metric").is_in(wanted))
     if given.chance:
         frame = pl.concat([frame, guesser(frame)])
-    sys.stdout.write(table(frame, wanted, by=given.by, sizes=given.sizes))
+    corpora = [given.corpus] if given.corpus else frame["corpus"].unique(maintain_order=True).to_list()
+    for corpus in corpora:
+        title = f"{corpus}\n\n" if len(corpora) > 1 else ""
+        rows = table(frame.filter(pl.col("corpus") == corpus), wanted, by=given.by, sizes=given.sizes)
+        sys.stdout.write(f"{title}{rows}{chr(10) if title else ''}")
 
 
 def guesser(frame: pl.DataFrame) -> pl.DataFrame:
     """Give the findings of somebody who guesses: one row for each metric, N and L, without an interval."""
-    once = frame.filter(pl.col("chance").is_not_null()).unique(["metric", "N", "L"], maintain_order=True)
+    once = frame.filter(pl.col("chance").is_not_null()).unique(["corpus", "metric", "N", "L"], maintain_order=True)
     nothing = pl.lit(None, dtype=pl.Float64)
     return once.with_columns(anonymizer=pl.lit("random"), value=pl.col("chance"), low=nothing, high=nothing)
 
