@@ -1,7 +1,6 @@
 """Prints the findings of a run as one Markdown table: a row for each method and attacker, a column for each metric.
 
     python benchmarks/recipe_table.py RUN [--metrics eer,cllr] [--by attacker|listener|-] [--sizes] [--chance]
-                                      [--corpus LABEL]
 
 The tables of docs/reference/recipes come from it; a run over several corpora has a table for each. --sizes gives every
 N a column (the largest N without); every L is a row of its own. --chance adds what a guesser gets, as a row 'random'.
@@ -52,21 +51,18 @@ def main() -> None:
     parser.add_argument("--by", default="attacker", choices=["attacker", "listener", "-"])
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--chance", action="store_true")
-    parser.add_argument("--corpus", default="", help="the label of one corpus, of several")
     given = parser.parse_args()
     if given.run is None:
         print("skipped: name a run folder, made by personare study run recipes/NAME.yaml")
         return
-    frame = pl.read_parquet(given.run / "findings.parquet").filter(pl.col("gender").is_null())
+    if not (findings := given.run / "findings.parquet").is_file():
+        parser.error(f"{given.run}: not a run folder that has ended; make one with personare study run")
+    frame = pl.read_parquet(findings).filter(pl.col("gender").is_null())
     wanted = given.metrics.split(",") if given.metrics else frame["metric"].unique(maintain_order=True).to_list()
     frame = frame.filter(pl.col("metric").is_in(wanted))
     if given.chance:
         frame = pl.concat([frame, guesser(frame)])
-    corpora = [given.corpus] if given.corpus else frame["corpus"].unique(maintain_order=True).to_list()
-    for corpus in corpora:
-        title = f"{corpus}\n\n" if len(corpora) > 1 else ""
-        rows = table(frame.filter(pl.col("corpus") == corpus), wanted, by=given.by, sizes=given.sizes)
-        sys.stdout.write(f"{title}{rows}{chr(10) if title else ''}")
+    sys.stdout.write(tables(frame, wanted, by=given.by, sizes=given.sizes))
 
 
 def guesser(frame: pl.DataFrame) -> pl.DataFrame:
@@ -74,6 +70,13 @@ def guesser(frame: pl.DataFrame) -> pl.DataFrame:
     once = frame.filter(pl.col("chance").is_not_null()).unique(["corpus", "metric", "N", "L"], maintain_order=True)
     nothing = pl.lit(None, dtype=pl.Float64)
     return once.with_columns(anonymizer=pl.lit("random"), value=pl.col("chance"), low=nothing, high=nothing)
+
+
+def tables(frame: pl.DataFrame, metrics: list[str], *, by: str, sizes: bool) -> str:
+    """Lay out the table of each corpus, under its name where there are several."""
+    parts = frame.partition_by("corpus", maintain_order=True)
+    shown = [(part["corpus"][0], table(part, metrics, by=by, sizes=sizes)) for part in parts]
+    return shown[0][1] if len(shown) == 1 else "\n".join(f"{corpus}\n\n{rows}" for corpus, rows in shown)
 
 
 def table(frame: pl.DataFrame, metrics: list[str], *, by: str, sizes: bool) -> str:
