@@ -106,7 +106,8 @@ class TestUsualSet:
         assert informed.train_draws == attack_sets.TRAIN_DRAWS and informed.folds == 4
         assert {one.embedder for one in chosen.attackers.values() if one is not informed} == {"wespeaker"}
         assert list(chosen.attackers) == ["original", "ignorant", "lazy-informed", "informed"]
-        assert "semi-informed" in chosen.notes[0] and len(chosen.notes) == 1
+        assert "semi-informed" in chosen.notes[0] and "ecapa beside wespeaker" in chosen.notes[0]
+        assert len(chosen.notes) == 1
 
     def test_what_is_missing_is_left_out_and_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
         gone = {"wespeaker", "swift-f0"}
@@ -115,7 +116,7 @@ class TestUsualSet:
         assert chosen.attackers["informed"].embedder == "ecapa+ge2e+wakehubert+energy+rhythm+spectrum"
         assert chosen.attackers["ignorant"].embedder == "ecapa" and chosen.attackers["informed"].folds == 0
         said = " ".join(chosen.notes)
-        assert "wespeaker, f0; personare models fetch wespeaker swift-f0" in said
+        assert "wespeaker, f0; personare models fetch wespeaker swift-f0. Voices are compared by ecapa" in said
         assert "15 people are too few" in said
 
     @pytest.mark.parametrize(("learnt_from", "scorer"), [(7, "plda"), (8, "chosen"), (0, "chosen")])

@@ -57,7 +57,7 @@ def evaluate(
     method, parameters, level : how the speech was anonymized, where the folder does not say.
     key : the key file that pairs both, where it does not lie beside the anonymized folder.
     embedder : what turns speech into vectors, e.g. ``ecapa`` or a fusion, ``ecapa+energy``. Without, and without
-        ``attackers``: all that are there.
+        ``attackers``: those of the strongest set (docs/explain/attackers.md) whose models are there.
     quick : play plain attackers with one embedder where none are named: quicker, and easier to pass.
     utterances_per_trial : how many utterances the attacker hears at once, L.
     speaker_from : who speaks, in originals without order (see ``read_corpus``); noted where ``anonymize`` read them so.

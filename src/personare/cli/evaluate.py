@@ -35,7 +35,8 @@ def evaluate(
     Attackers listen: one without any protection in their way, one who does not know that voices were changed, one who
     knows the method and anonymizes enrolment speech under keys of their own, and one who has learnt what the method
     does: from speech of other people (--train, or a part 'train' of ORIG), and from the other people of ORIG itself.
-    They hear with every embedder whose model is there; --quick is one of them. Who is left out is said. The result is a
+    Together they hear voices, phonetic habits, energy, rhythm, F0 and spectrum, as far as models are there; --quick
+    hears voices only. Who is left out is said. The result is a
     table, a run folder, and the same page as personare report writes: people are numbers in it, and no original speech
     is heard.
 

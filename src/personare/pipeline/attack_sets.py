@@ -19,7 +19,10 @@ from personare.core.weights import missing
 from personare.pipeline.attacker_choice import AttackerChoice
 from personare.pipeline.stages.embed import models_of_embedder
 
-VOICE, PLAIN = "wespeaker", "ecapa"  # trained to tell voices apart: the stronger one, and the one of challenges
+VOICE, PLAIN = (
+    "wespeaker",
+    "ecapa",
+)  # trained to tell voices apart: the stronger, and the one of --quick
 EMBEDDERS = (VOICE, "ge2e", "wakehubert", "energy", "rhythm", "f0", "spectrum")
 LEVELS = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.LAZY_INFORMED, Knowledge.INFORMED)
 TRAIN_DRAWS = 2
@@ -27,7 +30,8 @@ COMPARISON_DRAWS = 3  # of enrolment speech: what minutes allow
 FEWEST_CHOOSING = 2 * CHOOSING_FOLDS  # of speakers to learn from: fewer cannot judge a back-end
 NEVER = (
     "Not among the usual attackers: semi-informed and aligned (personare attack), embedders that were trained on "
-    "anonymized speech (personare train embedder, or the scorer adapted), and what people say (the embedder words)."
+    "anonymized speech (personare train embedder, or the scorer adapted), a second voice embedder (ecapa beside "
+    "wespeaker), and what people say (the embedder words)."
 )
 QUICK = "Quick: one embedder and one draw of training speech only; leave out --quick for the strongest attackers."
 
@@ -97,7 +101,8 @@ def strongest_set(*, attacked: int, learnt_from: int, invertible: bool = False) 
     if absent:
         models = dict.fromkeys(model for name in absent for model in missing(*models_of_embedder(name)))
         listed = f"Embedders that did not take part, because their models are not there: {', '.join(absent)}"
-        notes.append(f"{listed}; personare models fetch {' '.join(models)}.")
+        instead = "" if VOICE in there else f" Voices are compared by {PLAIN}, which is weaker than {VOICE}."
+        notes.append(f"{listed}; personare models fetch {' '.join(models)}.{instead}")
     if not choosing:
         notes.append(
             f"The informed attacker compares by PLDA: {learnt_from} people to learn from are too few to choose by, "
