@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import itertools
 import json
@@ -18,7 +19,7 @@ from personare.metrics.literature import keys_in
 from personare.reports import palette
 from personare.reports.blocks import BulletList, Facts, FigureRow, Paragraph, Statements
 from personare.reports.page import Page, render
-from personare.reports.report import FORMATS, page_of_run, write_page, write_run_report
+from personare.reports.report import FORMATS, page_of_run, subtitle, write_page, write_run_report
 from personare.reports.run import read_run
 from reports.drawing.overlaps import assert_nothing_is_cut_or_covered
 from reports.runs import write_evaluation, write_run, write_small_run
@@ -132,6 +133,24 @@ def test_what_was_compared_comes_from_the_run_folder(page: Page) -> None:
     assert tables["attackers"]["ignorant"][3] == "Paper of GE2E, 2018"
     assert tables["listeners"]["moonshine"][1:] == ["moonshine: Words.", "-", "Paper of Moonshine, 2024"]
     assert page.facts["method b2"] == "mcadams-1"
+
+
+def test_of_several_corpora_the_number_of_attacked_people_is_said_of_each(folder: Path) -> None:
+    run = read_run(folder)
+    (name,) = {finding.conditions["corpus"] for finding in run.findings if "corpus" in finding.conditions}
+    people = max(finding.estimate.n for finding in run.findings if "attacker" in finding.conditions)
+    assert f"; {people} attacked speakers; corpus {name}" in subtitle(run)
+    fewer = [
+        dataclasses.replace(
+            finding,
+            estimate=dataclasses.replace(finding.estimate, n=3),
+            conditions={**finding.conditions, "corpus": "other"},
+        )
+        for finding in run.findings
+        if "attacker" in finding.conditions
+    ]
+    two = dataclasses.replace(run, findings=(*run.findings, *fewer))
+    assert f"; {people} and 3 attacked speakers; corpus {name}, other" in subtitle(two)
 
 
 def test_what_nobody_asked_for_is_one_line_at_the_end(small: Page, evaluation: Page) -> None:

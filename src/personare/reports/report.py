@@ -99,13 +99,18 @@ def subtitle(run: Run) -> str:
     """Say in one line what was compared."""
     methods = [name for name in values(run.findings, "anonymizer") if name != ORIGINAL]
     attackers, listeners = values(run.findings, "attacker"), values(run.findings, "listener")
-    speakers = max((f.estimate.n for f in run.findings if "attacker" in f.conditions), default=0)
+    attacked: dict[object, int] = {}
+    for finding in run.findings:
+        if "attacker" in finding.conditions:
+            corpus = finding.conditions.get("corpus")
+            attacked[corpus] = max(finding.estimate.n, attacked.get(corpus, 0))
+    corpora = values(run.findings, "corpus")
     parts = [
         _counted("method", methods),
         _counted("attacker", attackers),
         _counted("listener", listeners),
-        f"{speakers} attacked speakers" if speakers else "",
-        f"corpus {', '.join(values(run.findings, 'corpus'))}" if values(run.findings, "corpus") else "",
+        f"{' and '.join(map(str, attacked.values()))} attacked speakers" if attacked else "",
+        f"corpus {', '.join(corpora)}" if corpora else "",
     ]
     return "; ".join(part for part in parts if part) or "nothing was measured"
 
