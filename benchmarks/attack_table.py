@@ -6,11 +6,11 @@
                                       [--listeners NAME,NAME] [--out RUN] [--jobs J] [--json]
 
 The same pipeline as ``personare study run``. People of the part 'eval' are attacked; what attackers learn from is the
-part 'train' (and --train). Attackers: those who know nothing, who know the method, the plain informed one (one
-embedder, PLDA, one draw), the strongest of ``personare evaluate``, also without folds, and where a method's secret
-numbers can be estimated, who undoes them. ``--each`` plays the informed attacker with every embedder by itself, too;
-``--embedders`` leaves some out, e.g. the slow ones. ``--adapted`` adds the informed attacker who fine-tunes ECAPA's
-last layer, and ``--words`` the one who only reads.
+part 'train' (and --train); of a corpus without parts everybody is attacked. Attackers: those who know nothing, who know
+the method, the plain informed one (one embedder, PLDA, one draw), the strongest of ``personare evaluate``, also without
+folds, and where a method's secret numbers can be estimated, who undoes them. ``--each`` plays the informed attacker
+with every embedder by itself, too; ``--embedders`` leaves some out, e.g. the slow ones. ``--adapted`` adds the informed
+attacker who fine-tunes ECAPA's last layer, and ``--words`` the one who only reads.
 The last column is the attack that held-out training speakers found strongest: it is chosen without looking at its
 success. ``--apart`` attacks every corpus of the speech (column 'corpus') by itself: people who were recorded alike
 are harder to tell apart, and 'in folds' needs 16 of them. ``--listeners`` adds what is left of the speech, e.g.
@@ -109,8 +109,10 @@ def study_of(words: argparse.Namespace, folder: Path) -> Study:
 def corpora_of(words: argparse.Namespace, folder: Path) -> dict[str, CorpusChoice]:
     """List the attacked speech, as one corpus or as several, and everything that is learnt from, beside the run."""
     spoken = read_corpus(words.corpus).corpus
-    attacked = spoken.of_part("eval").frame
-    learnt = spoken.of_part("train").frame
+    if "part" in spoken.frame.columns:
+        attacked, learnt = spoken.of_part("eval").frame, spoken.of_part("train").frame
+    else:
+        attacked, learnt = spoken.frame, spoken.frame.clear()
     if words.train is not None:
         more = read_corpus(words.train).corpus.frame
         new = more.filter(~pl.col("utterance").is_in(learnt["utterance"].to_list()))
@@ -123,7 +125,7 @@ def corpora_of(words: argparse.Namespace, folder: Path) -> dict[str, CorpusChoic
         parts = {str(name): own for (name,), own in attacked.group_by("corpus", maintain_order=True)}
     choices = {}
     for name, rows in sorted(parts.items()):
-        Corpus(rows.drop("part")).save(folder / name / "manifest.parquet")
+        Corpus(rows.drop("part", strict=False)).save(folder / name / "manifest.parquet")
         choices[name] = CorpusChoice(
             path=folder / name / "manifest.parquet",
             train_path=place,
