@@ -2,7 +2,7 @@
 
 With u the metric of everybody and u_i that of everybody but speaker i, on a scale without bounds, the pseudo-values are
 n u - (n - 1) u_i. Their spread over speakers gives the standard error, their mean is u less the bias of 1/n; the
-interval spans u and u less three halves of that bias, by Student's t on either side.
+interval spans u and u less three halves of that bias (or as many as are asked for), by Student's t on either side.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ Ends = tuple[float, float]
 FREE: Ends = (-math.inf, math.inf)
 
 
-def ends_by_hand(whole: float, without: Iterable[float], *, bounds: Ends = FREE, level: float) -> Ends:
+def ends_by_hand(
+    whole: float, without: Iterable[float], *, bounds: Ends = FREE, level: float, biases: float = 1.5
+) -> Ends:
     """Give both ends from the metric of everybody and without each speaker; NaN are speakers it does not exist without.
 
     Where the same interval on the metric's own scale reaches one of its bounds, that bound is the end.
     """
     rest = np.array([u for u in without if not math.isnan(u)])
     to, back = _scale(*bounds)
-    plain = _spanned(whole, rest, level)
-    ends = sorted(float(back(end)) for end in _spanned(float(to(whole)), np.asarray(to(rest)), level))
+    plain = _spanned(whole, rest, level, biases)
+    ends = sorted(float(back(end)) for end in _spanned(float(to(whole)), np.asarray(to(rest)), level, biases))
     return (
         bounds[0] if plain[0] <= bounds[0] else ends[0],
         bounds[1] if plain[1] >= bounds[1] else ends[1],
@@ -43,10 +45,10 @@ def without_each(who: Any, plain: Callable[[Picked], float], *, also: Any = None
     return [plain(np.flatnonzero((names != one) & (second != one))) for one in people]
 
 
-def _spanned(whole: float, rest: NDArray[np.float64], level: float) -> Ends:
+def _spanned(whole: float, rest: NDArray[np.float64], level: float, biases: float) -> Ends:
     n = len(rest)
     pseudo = n * whole - (n - 1) * rest
-    corrected = whole + 1.5 * (pseudo.mean() - whole)
+    corrected = whole + biases * (pseudo.mean() - whole)
     reach = stats.t.ppf((1 + level) / 2, n - 1) * stats.sem(pseudo)
     return min(whole, corrected) - reach, max(whole, corrected) + reach
 

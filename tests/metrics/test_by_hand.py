@@ -141,6 +141,13 @@ SCORES: dict[str, tuple[Any, Plain, Ends]] = {
     ),
     "dsys": (metrics.dsys, dsys_by_hand, (0.0, 1.0)),
 }
+BIASES = {"dsys": 0.0}  # chance is taken out of it already; of all others an interval spans three halves
+
+
+def score_ends(name: str, who: Any, level: float) -> Ends:
+    _, plain, bounds = SCORES[name]
+    rest = without_each(who, of_trials(plain))
+    return ends_by_hand(plain(T, N), rest, bounds=bounds, level=level, biases=BIASES.get(name, 1.5))
 
 
 def of_trials(plain: Plain) -> Callable[[Picked], float]:
@@ -155,8 +162,7 @@ def test_metrics_of_scores(name: str) -> None:
     for level in (0.99, 0.8, 0.5):
         found = metric(T, N, **who, rng=3, level=level)
         assert (found.value, found.n) == (pytest.approx(plain(T, N)), 7)
-        ends = ends_by_hand(plain(T, N), without_each(WHO, of_trials(plain)), bounds=bounds, level=level)
-        assert (found.low, found.high) == pytest.approx(ends, rel=1e-9)
+        assert (found.low, found.high) == pytest.approx(score_ends(name, WHO, level), rel=1e-9)
     assert bounds[0] < found.low < found.value < found.high < bounds[1], "neither end hides the rest"
 
 

@@ -18,7 +18,7 @@ from personare.metrics.privacy.human_attack import abx_estimate
 from personare.metrics.privacy.speaker_rates import rate_tails, rates_over_speakers
 
 from .by_hand import ends_by_hand, without_each
-from .test_by_hand import EVERY, SCORES, UTTERANCES, N, T, of_trials
+from .test_by_hand import EVERY, SCORES, UTTERANCES, N, T, score_ends
 
 RNG = np.random.default_rng
 TWO, TWO_TRIALS = np.arange(40) % 2, np.arange(190) % 2
@@ -38,10 +38,10 @@ def test_two_speakers_of_utterances(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(SCORES))
 def test_two_speakers_of_trials(name: str) -> None:
-    metric, plain, bounds = SCORES[name]
+    metric, plain, _ = SCORES[name]
     who = {"target_speakers": TWO_TRIALS[:40], "nontarget_speakers": TWO_TRIALS[40:]}
     found = metric(T, N, **who, rng=3, level=LEVEL)
-    ends = ends_by_hand(plain(T, N), without_each(TWO_TRIALS, of_trials(plain)), bounds=bounds, level=LEVEL)
+    ends = score_ends(name, TWO_TRIALS, LEVEL)
     assert (found.value, found.low, found.high) == pytest.approx((plain(T, N), *ends), rel=1e-9) and found.n == 2
     one = {"target_speakers": np.zeros(40, int), "nontarget_speakers": np.zeros(150, int)}
     alone = metric(T, N, **one, rng=3, level=LEVEL)

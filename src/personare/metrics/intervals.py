@@ -10,8 +10,8 @@ jackknife  se^2 = (n-1)/n sum_i (u_i - mean u)^2, u_i the statistic without spea
 Student's t instead of the Gaussian 1.96 is what five or ten speakers need; quantiles of redrawn speakers, used before,
 held the truth in 80 % of cases with five. Deviations: the interval spans both the statistic and the statistic less its
 bias 3/2 (n - 1)(mean u - u), because what fits itself to its sample (PAV, ROC hull) is pulled to one side by few
-speakers. Shares are put on the scale of log odds, numbers from 0 on of logarithms. More than 100 speakers are left out
-in 100 groups.
+speakers; a statistic that has this taken out already says so (``bias_factors``). Shares are put on the scale of log
+odds, numbers from 0 on of logarithms. More than 100 speakers are left out in 100 groups.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LEVEL = 0.95
 MOST_GROUPS = 100
 FEWEST_VALID = 0.5
 NEAREST = 2e-3  # to the end of a scale from 0 to 1: nearer, a share is counted as being so far from it
-BIAS_FALLS = 2 / 3  # the bias of an isotonic fit is as n^(-2/3), not as 1/n: (n - 1)(mean u - u) is two thirds of it
+ISOTONIC = 3 / 2  # the bias of an isotonic fit falls as n^(-2/3), not as 1/n: it is so many times (n - 1)(mean u - u)
 SMALLEST = 1e-2  # of the value: what is smaller on a scale of logarithms counts as this
 Bounds = tuple[float, float]
 ENDLESS: Bounds = (-math.inf, math.inf)
@@ -112,14 +112,23 @@ def speaker_intervals(
 
 
 def from_left_out(
-    values: Floats, *, speakers: int, level: float = LEVEL, bounds: Sequence[Bounds] | None = None
+    values: Floats,
+    *,
+    speakers: int,
+    level: float = LEVEL,
+    bounds: Sequence[Bounds] | None = None,
+    bias_factors: Sequence[float] | None = None,
 ) -> list[Estimate]:
-    """Make intervals of statistics [1 + groups, k]: the first row of all speakers, each other one without a group."""
+    """Make intervals of statistics [1 + groups, k]: the first row of all speakers, each other one without a group.
+
+    ``bias_factors`` say, for each statistic, how many times (n - 1)(mean u - u) its bias is: 3/2 unless said otherwise.
+    """
     check_level(level)
     limits = bounds or [ENDLESS] * values.shape[1]
+    factors = bias_factors or [ISOTONIC] * values.shape[1]
     return [
-        _studentised(float(column[0]), column[1:], speakers, level, limit)
-        for column, limit in zip(values.T, limits, strict=True)
+        _studentised(float(column[0]), column[1:], speakers, level, limit, factor)
+        for column, limit, factor in zip(values.T, limits, factors, strict=True)
     ]
 
 
@@ -154,7 +163,9 @@ def student_quantile(share: float, freedom: float) -> float:
     return float(special.stdtrit(freedom, share))
 
 
-def _studentised(value: float, left_out: Floats, speakers: int, level: float, bounds: Bounds) -> Estimate:
+def _studentised(
+    value: float, left_out: Floats, speakers: int, level: float, bounds: Bounds, bias_factor: float
+) -> Estimate:
     """Span value and corrected value by t standard errors, on the scale that the bounds choose."""
     none = Estimate(value, math.nan, math.nan, speakers)
     valid = left_out[~np.isnan(left_out)]
@@ -168,19 +179,19 @@ def _studentised(value: float, left_out: Floats, speakers: int, level: float, bo
     if value in bounds and (valid == value).all():
         return _at_the_end(value, speakers, level, bounds)
     quantile = student_quantile(0.5 + level / 2, min(len(valid), speakers) - 1)
-    plain = _ends(value, valid, quantile)
+    plain = _ends(value, valid, quantile, bias_factor)
     scale = _Scale(value, bounds)
-    ends = _ends(scale.to(value), np.array([scale.to(x) for x in valid]), quantile)
+    ends = _ends(scale.to(value), np.array([scale.to(x) for x in valid]), quantile, bias_factor)
     low, high = sorted(scale.back(end) for end in ends)
     low = bounds[0] if plain[0] <= bounds[0] else low
     high = bounds[1] if plain[1] >= bounds[1] else high
     return Estimate(value, min(low, value), max(high, value), speakers)
 
 
-def _ends(value: float, left_out: Floats, quantile: float) -> tuple[float, float]:
+def _ends(value: float, left_out: Floats, quantile: float, bias_factor: float) -> tuple[float, float]:
     n, middle = len(left_out), float(left_out.mean())
     reach = quantile * math.sqrt((n - 1) / n * float(((left_out - middle) ** 2).sum()))
-    corrected = value - (n - 1) * (middle - value) / BIAS_FALLS
+    corrected = value - bias_factor * (n - 1) * (middle - value)
     return min(value, corrected) - reach, max(value, corrected) + reach
 
 

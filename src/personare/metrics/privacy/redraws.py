@@ -20,7 +20,7 @@ import numpy as np
 
 from personare.core.errors import MetricError
 from personare.core.findings import Estimate
-from personare.metrics.intervals import LEVEL, Bounds, from_left_out, leave_out_groups
+from personare.metrics.intervals import ISOTONIC, LEVEL, Bounds, from_left_out, leave_out_groups
 from personare.metrics.privacy.levels import checked, levels_of
 from personare.metrics.privacy.pav import pav_counts
 
@@ -101,12 +101,19 @@ def trial_groups(
 
 
 def level_estimate(
-    statistic: LevelStatistic, targets: ArrayLike, nontargets: ArrayLike, *, bounds: Bounds, **how: Unpack[BySpeaker]
+    statistic: LevelStatistic,
+    targets: ArrayLike,
+    nontargets: ArrayLike,
+    *,
+    bounds: Bounds,
+    bias_factor: float = ISOTONIC,
+    **how: Unpack[BySpeaker],
 ) -> Estimate:
     """Estimate one level statistic with an interval from leaving out speakers; n is the number of speakers."""
     out = left_out(np.size(targets), np.size(nontargets), **how)
     values = level_values(targets, nontargets, [statistic], out)
-    return from_left_out(values, speakers=out.speakers, level=how.get("level", LEVEL), bounds=[bounds])[0]
+    level = how.get("level", LEVEL)
+    return from_left_out(values, speakers=out.speakers, level=level, bounds=[bounds], bias_factors=[bias_factor])[0]
 
 
 def level_values(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from personare.core.findings import Estimate, Finding
-from personare.metrics.intervals import LEVEL, from_left_out
+from personare.metrics.intervals import ISOTONIC, LEVEL, from_left_out
 from personare.metrics.privacy import cllr as cllr_file
 from personare.metrics.privacy import detection, zebra
 from personare.metrics.privacy import dsys as dsys_file
@@ -131,6 +131,8 @@ def _joint(t: Any, n: Any, statistics: dict[str, LevelStatistic], **how: Unpack[
     bounds |= {"eer": eer_file.CARD.bounds, "d_ece": zebra.CARD.bounds, "cllr": cllr_file.CARD.bounds}
     bounds |= {"log10_l": zebra.WORST_CARD.bounds, "calibration_loss": cllr_file.LOSS_CARD.bounds}
     level = how.get("level", LEVEL)
-    estimates = from_left_out(values, speakers=out.speakers, level=level, bounds=[*bounds.values()])
+    factors = [dsys_file.BIAS_FACTOR if name == "dsys" else ISOTONIC for name in names]
+    ends = [bounds[name] for name in names]
+    estimates = from_left_out(values, speakers=out.speakers, level=level, bounds=ends, bias_factors=factors)
     found = dict(zip(names, estimates, strict=True))
     return found | {"log10_l": replace(found["log10_l"], low=math.nan, high=math.nan)}
