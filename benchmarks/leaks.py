@@ -7,8 +7,8 @@
 The speakers of the part 'eval' are attacked, each corpus they come from apart (column 'corpus'); the attacker has
 anonymized the speech of the part 'train' by the very same variant, a new voice for every utterance, and learns from it,
 and enrols the mean of several draws. EER is within one gender, from one utterance and from three (L = 1, 3), of the
-strongest embedder known here: with --embedders one chooses; those of the voice come first, then statistics that ignore
-the voice (energy, rhythm), and their fusion, where this version has them.
+fusion of two voice embedders and statistics of energy, rhythm and spectrum, back-ends chosen on training speakers;
+--embedders names others, several with commas, of which the table states the strongest.
 ``--one-voice`` gives everybody of a gender the same voice in every variant: the pseudo-speaker no longer disturbs the
 attacker, so that differences between channels stand out. No user should.
 ``--weights`` measures a voice that was trained by ``personare train prosody`` instead of the shipped one.
@@ -28,32 +28,26 @@ import polars as pl
 
 import personare as pn
 from personare.anonymizers.neural.xvector.weights import SHIPPED, open_weights
-from personare.attackers import EMBEDDERS
 from personare.corpora import read_corpus
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.pseudospeakers.pool import SpeakerPool, write_pool
 
+KEPT = {"f0": "keep", "energy": "keep", "timing": "keep"}
+PREDICTED = {**KEPT, "f0": "predicted", "energy": "predicted"}
 CHANNELS: dict[str, dict[str, Any]] = {
-    "everything kept": {"f0": "keep", "energy": "keep"},
-    "F0 flat": {"f0": "flat", "energy": "keep"},
-    "F0 predicted": {"f0": "predicted", "energy": "keep"},
-    "energy predicted": {"f0": "keep", "energy": "predicted"},
-    "energy predicted, F0 blended": {"f0": "blend", "energy": "predicted"},
-    "energy and F0 predicted": {"f0": "predicted", "energy": "predicted"},
-    "energy predicted, F0 flat": {"f0": "flat", "energy": "predicted"},
-    "energy and F0 predicted, retimed": {"f0": "predicted", "energy": "predicted", "retime": 0.25},
+    "everything kept": KEPT,
+    "F0 flat": {**KEPT, "f0": "flat"},
+    "F0 predicted": {**KEPT, "f0": "predicted"},
+    "energy predicted": {**KEPT, "energy": "predicted"},
+    "energy and F0 predicted": PREDICTED,
+    "energy and F0 predicted, tempo moved": {**PREDICTED, "timing": "moved"},
+    "energy, F0 and timing replaced (the default)": {},
 }
 LENGTHS = (1, 3)
-VOICE, STATISTICS = ("ecapa", "wespeaker"), ("energy", "rhythm")
+FUSION = "wespeaker+wakehubert+energy+rhythm+spectrum"
 LISTENERS = {"moonshine": ("wer",), "whisper": ("wer",), "dnsmos": ("dnsmos",), "pitch-swift": ("f0_spearman",)}
 TITLES = {"wer": "WER", "dnsmos": "DNSMOS", "f0_spearman": "F0 correlation"}
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
-
-
-def known_embedders() -> list[str]:
-    """Name the embedders this version has, and the fusion of all of them."""
-    names = [name for name in (*VOICE, *STATISTICS) if name in EMBEDDERS.names()]
-    return [*names, "+".join(names)] if "energy" in names else names
 
 
 def corpora_of(words: argparse.Namespace, folder: Path) -> dict[str, CorpusChoice]:
@@ -97,13 +91,14 @@ def study_of(words: argparse.Namespace, folder: Path) -> Study:
     methods = {name: {"method": "xvector", **CHANNELS[name], **also} for name in names}
     listeners = [name for name in words.listeners.split(",") if name]
     utility = dict.fromkeys(metric for name in listeners for metric in LISTENERS.get(name, ()))
-    embedders = words.embedders.split(",") if words.embedders else known_embedders()
+    embedders = words.embedders.split(",")
     return Study(
         title="Where the neural anonymizer leaks the speaker",
         corpora=corpora_of(words, folder / "speech"),
         anonymizers={"original": {}, **methods} if listeners else methods,
         attackers={
-            name: AttackerChoice("informed", embedder=name, enroll_draws=words.enroll_draws) for name in embedders
+            name: AttackerChoice("informed", embedder=name, scorer="chosen", enroll_draws=words.enroll_draws)
+            for name in embedders
         },
         listeners={name: ListenerChoice(name) for name in listeners},
         metrics=("eer", *utility),
@@ -154,7 +149,7 @@ def main() -> None:
     parser.add_argument("--utterances", type=int, default=8, help="of each, half enrolled, half tested")
     parser.add_argument("--train-utterances", type=int, default=4, help="of each speaker who is learnt from")
     parser.add_argument("--enroll-draws", type=int, default=3)
-    parser.add_argument("--embedders", default="", help="names, with commas; all that are known")
+    parser.add_argument("--embedders", default=FUSION, help="names, with commas between attackers, + within a fusion")
     parser.add_argument("--listeners", default="", help="names, with commas: moonshine, whisper, dnsmos, pitch-swift")
     parser.add_argument("--only", default="", help="variants, with semicolons between them")
     parser.add_argument("--one-voice", action="store_true")
