@@ -30,7 +30,7 @@ class AsNorm:
     Parameters
     ----------
     cohort : one vector per speaker of the cohort [c, d].
-    names : who the the cohort's speakers are; they must not be speakers of the trials.
+    names : who the cohort's speakers are; they must not be speakers of the trials.
     top : how many of the cohort's highest scores are used.
     """
 
