@@ -32,11 +32,12 @@ from typing import Any
 import polars as pl
 
 import personare as pn
-from methods import BESIDE, METHODS, markdown_table
+from methods import BESIDE, METHODS, ended_by_mistakes, markdown_table, picked
 from methods import GIVEN_BY as GIVEN_BY_METHODS
 from personare.anonymizers import anonymizer
 from personare.attackers.folds import FOLDS
 from personare.attackers.inversion import secret_names_of
+from personare.core.errors import TableError
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.pipeline.attack_choices import CHOICES
@@ -80,7 +81,7 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
 
 def methods_of(words: argparse.Namespace) -> list[str]:
     """Name the methods that a command line asks for."""
-    return words.only.split(";") if words.only else list(METHODS)
+    return list(picked(words.only, METHODS) if words.only else METHODS)
 
 
 def invertible(settings: Mapping[str, Any]) -> bool:
@@ -117,6 +118,8 @@ def corpora_of(words: argparse.Namespace, folder: Path) -> dict[str, CorpusChoic
         more = read_corpus(words.train).corpus.frame
         new = more.filter(~pl.col("utterance").is_in(learnt["utterance"].to_list()))
         learnt = pl.concat([learnt, new], how="diagonal_relaxed")
+    if learnt.is_empty():
+        raise TableError(f"{words.corpus}: has no part 'train' to learn from; name speech of other people with --train")
     learnt = learnt.sort("utterance").filter(pl.int_range(pl.len()).over("speaker") < words.train_utterances)
     place = folder / "train" / "manifest.parquet"
     Corpus(learnt.drop("part", strict=False)).save(place)
@@ -252,4 +255,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    ended_by_mistakes(main)

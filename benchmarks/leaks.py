@@ -27,6 +27,7 @@ from typing import Any
 import polars as pl
 
 import personare as pn
+from methods import ended_by_mistakes, picked
 from personare.anonymizers.neural.xvector.weights import SHIPPED, open_weights
 from personare.corpora import read_corpus
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
@@ -84,11 +85,11 @@ def one_voice_pool(path: Path, weights: str) -> dict[str, Any]:
 
 def study_of(words: argparse.Namespace, folder: Path) -> Study:
     """Make the study that a command line asks for."""
-    names = words.only.split(";") if words.only else list(CHANNELS)
+    channels = picked(words.only, CHANNELS) if words.only else CHANNELS
     also: dict[str, Any] = {} if words.weights is None else {"weights": str(words.weights.resolve())}
     if words.one_voice:
         also |= one_voice_pool(folder / "one-voice.npz", also.get("weights", SHIPPED))
-    methods = {name: {"method": "xvector", **CHANNELS[name], **also} for name in names}
+    methods = {name: {"method": "xvector", **channel, **also} for name, channel in channels.items()}
     listeners = [name for name in words.listeners.split(",") if name]
     utility = dict.fromkeys(metric for name in listeners for metric in LISTENERS.get(name, ()))
     embedders = words.embedders.split(",")
@@ -173,4 +174,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    ended_by_mistakes(main)

@@ -19,13 +19,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import personare as pn
 from personare.anonymizers.presets import PRESETS
+from personare.core.errors import PersonareError, UnknownNameError, did_you_mean
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
@@ -71,7 +73,7 @@ def study_of(words: argparse.Namespace) -> Study:
         moved = {"method": "xvector", "timing": "moved"}
         methods = {f"xvector, {name}": {**moved, "generator": name} for name in PSEUDOSPEAKERS.names()}
     if words.only:
-        methods = {name: methods[name] for name in words.only.split(";")}
+        methods = picked(words.only, methods)
     short = words.alphas or words.generators
     draws = words.enroll_draws or (1 if short else AttackerChoice("ignorant").enroll_draws)
     listeners = {name: ListenerChoice(name) for name in words.listeners.split(",") if name}
@@ -178,5 +180,22 @@ def main() -> None:
         print(f"note: {note}")
 
 
+def picked(names: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Pick what ``--only`` names, with semicolons between names."""
+    for name in names.split(";"):
+        if name not in known:
+            raise UnknownNameError(f"--only: no '{name}'; {did_you_mean(name, known)}")
+    return {name: known[name] for name in names.split(";")}
+
+
+def ended_by_mistakes(main: Callable[[], None]) -> None:
+    """Run a benchmark; what it refuses is one line."""
+    try:
+        main()
+    except PersonareError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
 if __name__ == "__main__":
-    main()
+    ended_by_mistakes(main)

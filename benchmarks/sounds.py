@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import personare as pn
-from methods import METHODS
+from methods import METHODS, ended_by_mistakes, picked
 from personare.engine import engine_for
 from personare.pipeline.jobs.voices import Wanted, make_voices
 
@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--utterances", type=int, default=4)
     words = parser.parse_args()
     known = METHODS
-    methods = {name: known[name] for name in words.only.split(";")}
+    methods = picked(words.only, known)
     (words.folder / SOUNDS).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="personare-") as temporary:
         made = make_voices(Path(temporary), Wanted(words.utterances, 1, seed=4, rate_hz=RATE_HZ), engine=engine_for(1))
@@ -94,4 +94,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    ended_by_mistakes(main)

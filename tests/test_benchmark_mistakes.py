@@ -1,0 +1,50 @@
+"""What a benchmark is asked for and does not have is one line with the nearest name, not a traceback."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchmark_modules import benchmark
+from conftest import hum
+from personare.core.audio import write
+from personare.core.errors import TableError, UnknownNameError
+
+
+def test_only_names_what_there_is() -> None:
+    methods = benchmark("methods")
+    assert methods.picked("b;a", {"a": 1, "b": 2, "c": 3}) == {"b": 2, "a": 1}
+    with pytest.raises(UnknownNameError, match="--only: no 'wrold'; did you mean 'world'"):
+        methods.picked("mcadams;wrold", {"mcadams": 1, "world": 2})
+
+
+def test_what_is_refused_is_one_line_and_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    def refused() -> None:
+        raise TableError("no part 'train'")
+
+    with pytest.raises(SystemExit) as ended:
+        benchmark("methods").ended_by_mistakes(refused)
+    assert ended.value.code == 2 and capsys.readouterr().err == "error: no part 'train'\n"
+
+
+def test_a_corpus_without_parts_is_attacked_whole_and_others_are_learnt_from(tmp_path: Path) -> None:
+    for name, people in (("attacked", (1, 2)), ("others", (3, 4, 5))):
+        (tmp_path / name).mkdir()
+        for person in people:
+            write(tmp_path / name / f"{person}.wav", hum(person, duration_s=0.5))
+        rows = {"utterance": [f"u{p}" for p in people], "speaker": [f"p{p}" for p in people]}
+        frame = pl.DataFrame({**rows, "audio": [f"{p}.wav" for p in people]})
+        frame.write_csv(tmp_path / name / "manifest.tsv", separator="\t")
+    words = argparse.Namespace(
+        corpus=tmp_path / "attacked", train=None, train_utterances=3, apart=False, speakers=9, utterances=8
+    )
+    module = benchmark("attack_table")
+    with pytest.raises(TableError, match="no part 'train' to learn from; name speech of other people with --train"):
+        module.corpora_of(words, tmp_path / "lists")
+    words.train = tmp_path / "others"
+    (choice,) = module.corpora_of(words, tmp_path / "lists").values()
+    assert sorted(pl.read_parquet(choice.path)["speaker"]) == ["p1", "p2"]
+    assert sorted(pl.read_parquet(choice.train_path)["speaker"]) == ["p3", "p4", "p5"]
