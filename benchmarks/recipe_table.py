@@ -58,7 +58,13 @@ def main() -> None:
     if not (findings := given.run / "findings.parquet").is_file():
         parser.error(f"{given.run}: not a run folder that has ended; make one with personare study run")
     frame = pl.read_parquet(findings).filter(pl.col("gender").is_null())
-    wanted = given.metrics.split(",") if given.metrics else frame["metric"].unique(maintain_order=True).to_list()
+    measured = frame["metric"].unique(maintain_order=True).to_list()
+    wanted = given.metrics.split(",") if given.metrics else measured
+    if missing := [name for name in wanted if name not in measured]:
+        line = f"{given.run}: not measured: {', '.join(missing)}; measured: {', '.join(measured)}"
+        if len(missing) == len(wanted):
+            parser.error(line)
+        print(line, file=sys.stderr)
     frame = frame.filter(pl.col("metric").is_in(wanted))
     if given.chance:
         frame = pl.concat([frame, guesser(frame)])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import polars as pl
+import pytest
 
 from benchmark_modules import benchmark
 
@@ -32,3 +36,18 @@ def test_a_guesser_stands_in_the_table_of_every_corpus() -> None:
     module, both = benchmark("recipe_table"), findings(("many", 0.2), ("long", 0.3))
     shown = module.tables(pl.concat([both, module.guesser(both)]), ["eer"], by="attacker", sizes=False)
     assert shown.count("| random | informed | L = 1 | 50.0 |") == 2
+
+
+def test_a_metric_that_was_not_measured_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nobody = pl.lit(None, dtype=pl.String)
+    findings(("demo", 0.2)).with_columns(gender=nobody).write_parquet(tmp_path / "findings.parquet")
+    monkeypatch.setattr(sys, "argv", ["recipe_table.py", str(tmp_path), "--metrics", "eer,wre"])
+    benchmark("recipe_table").main()
+    told = capsys.readouterr()
+    assert "| 20.0 |" in told.out and "not measured: wre; measured: eer" in told.err
+    monkeypatch.setattr(sys, "argv", ["recipe_table.py", str(tmp_path), "--metrics", "wre"])
+    with pytest.raises(SystemExit):
+        benchmark("recipe_table").main()
+    assert "not measured: wre; measured: eer" in capsys.readouterr().err
