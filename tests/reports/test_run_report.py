@@ -18,6 +18,7 @@ from personare.reports.blocks import BulletList, Facts, FigureRow, Paragraph, St
 from personare.reports.page import Page, render
 from personare.reports.report import FORMATS, page_of_run, subtitle, write_page, write_run_report
 from personare.reports.run import read_run
+from personare.reports.sections import verdict
 from reports.drawing.overlaps import assert_nothing_is_cut_or_covered
 from reports.runs import write_evaluation, write_run, write_small_run
 
@@ -133,6 +134,7 @@ def test_of_several_corpora_the_number_of_attacked_people_is_said_of_each(folder
     ]
     two = dataclasses.replace(run, findings=(*run.findings, *fewer))
     assert f"; {people} and 3 attacked speakers; corpus {name}, other" in subtitle(two)
+    assert verdict.tested(two)["people"].startswith(f"{people} and 3 attacked, searched among ")
 
 
 def test_what_nobody_asked_for_is_one_line_at_the_end(small: Page, evaluation: Page) -> None:

@@ -18,7 +18,7 @@ from personare.reports.run import ORIGINAL, Run, read_run
 from personare.reports.sections.attack_bars import attack_bars_section
 from personare.reports.sections.attackers import attackers_section
 from personare.reports.sections.audit import audit_section
-from personare.reports.sections.choosing import SeriesColours, values
+from personare.reports.sections.choosing import SeriesColours, of_each_corpus, people, values
 from personare.reports.sections.criteria import criteria_section
 from personare.reports.sections.definitions import (
     definitions_section,
@@ -99,17 +99,13 @@ def subtitle(run: Run) -> str:
     """Say in one line what was compared."""
     methods = [name for name in values(run.findings, "anonymizer") if name != ORIGINAL]
     attackers, listeners = values(run.findings, "attacker"), values(run.findings, "listener")
-    attacked: dict[object, int] = {}
-    for finding in run.findings:
-        if "attacker" in finding.conditions:
-            corpus = finding.conditions.get("corpus")
-            attacked[corpus] = max(finding.estimate.n, attacked.get(corpus, 0))
+    attacked = of_each_corpus((f for f in run.findings if "attacker" in f.conditions), people)
     corpora = values(run.findings, "corpus")
     parts = [
         _counted("method", methods),
         _counted("attacker", attackers),
         _counted("listener", listeners),
-        f"{' and '.join(map(str, attacked.values()))} attacked speakers" if attacked else "",
+        f"{attacked} attacked speakers" if attacked else "",
         f"corpus {', '.join(corpora)}" if corpora else "",
     ]
     return "; ".join(part for part in parts if part) or "nothing was measured"

@@ -49,6 +49,17 @@ def protected(findings: Iterable[Finding]) -> list[Finding]:
     return [f for f in findings if not is_original(f)]
 
 
+def of_each_corpus(findings: Iterable[Finding], number: Callable[[Finding], int]) -> str:
+    """Give the largest number of each corpus, e.g. how many were attacked: "300 and 30"; "" where there is none."""
+    largest = [max(map(number, some)) for some in groups(findings, "corpus").values()]
+    return " and ".join(f"{most:,}" for most in largest if most)
+
+
+def people(finding: Finding) -> int:
+    """Give how many people a finding is about."""
+    return finding.estimate.n
+
+
 def gallery_size(finding: Finding) -> int:
     """Give N, among how many people the attacker searches; 0 where there is no gallery."""
     return int(finding.conditions.get("N", 0))

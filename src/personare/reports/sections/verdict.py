@@ -11,7 +11,7 @@ from personare.core.tables import read_frame
 from personare.reports.blocks import Block, Facts, FigureRow, Notice, Section, Statement, Statements
 from personare.reports.outcomes import listed
 from personare.reports.run import ORIGINAL, ArtefactFile, Run
-from personare.reports.sections.choosing import gallery_size, values
+from personare.reports.sections.choosing import gallery_size, of_each_corpus, people, values
 from personare.reports.verdict_figure import verdict_figure
 from personare.reports.verdicts import MethodVerdict, evidence, judged_methods
 
@@ -52,12 +52,12 @@ def once_each(statements: Sequence[Statement]) -> list[Statement]:
 def tested(run: Run) -> dict[str, str]:
     """Name the speech, how much of it, the day, the version and the command."""
     attacks = evidence(run.findings)
-    people, gallery = max((f.estimate.n for f in attacks), default=0), max(map(gallery_size, attacks), default=0)
+    attacked, gallery = of_each_corpus(attacks, people), of_each_corpus(attacks, gallery_size)
     trials = _tested_utterances(run)
     facts = {
         "corpus": ", ".join(values(run.findings, "corpus")),
-        "people": f"{people:,} attacked{f', searched among {gallery:,}' if gallery else ''}" if people else "",
-        "utterances": f"{trials:,} attacked" if trials else "",
+        "people": f"{attacked} attacked{f', searched among {gallery}' if gallery else ''}" if attacked else "",
+        "utterances": f"{trials} attacked" if trials else "",
         "date": run.date,
         "version": f"personare {run.environment['personare']}" if run.environment.get("personare") else "",
         "command": run.command,
@@ -65,14 +65,15 @@ def tested(run: Run) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _tested_utterances(run: Run) -> int:
-    """Count the utterances of the attack that used most of them one by one."""
-    counts = [
-        int(read_frame(a.path)["trials"].sum())
-        for a in run.of_kind("exposed")
-        if a.conditions.get("L", 1) == 1 and a.conditions.get("anonymizer") != ORIGINAL
-    ]
-    return max(counts, default=0)
+def _tested_utterances(run: Run) -> str:
+    """Count, of each corpus, the utterances of the attack that used most of them one by one; "" if one has no such."""
+    tables = [a for a in run.of_kind("exposed") if a.conditions.get("anonymizer") != ORIGINAL]
+    most = dict.fromkeys((a.conditions.get("corpus") for a in tables), 0)
+    for a in tables:
+        if a.conditions.get("L", 1) == 1:
+            corpus = a.conditions.get("corpus")
+            most[corpus] = max(most[corpus], int(read_frame(a.path)["trials"].sum()))
+    return " and ".join(f"{count:,}" for count in most.values()) if all(most.values()) else ""
 
 
 def _statement(verdict: MethodVerdict, run: Run) -> Statement:
