@@ -12,12 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from personare.anonymizers import anonymizer
-from personare.anonymizers.neural.cascade import transcript
 from personare.anonymizers.neural.cascade.anonymizer import GOOD_VOICE, Cascade
-from personare.anonymizers.neural.cascade.phrases import LONG_S, RATE_HZ, digital_silences, find_phrases
-from personare.anonymizers.neural.cascade.redaction import KINDS, left_out
 from personare.anonymizers.neural.cascade.speaking import PhraseSpeaker, Slot, laid_out, spoken_freely, spoken_in_slots
-from personare.anonymizers.neural.cascade.transcript import Segment, segments_of, transcribe
+from personare.anonymizers.neural.words import transcript
+from personare.anonymizers.neural.words.phrases import LONG_S, RATE_HZ, digital_silences, find_phrases
+from personare.anonymizers.neural.words.redaction import KINDS, left_out
+from personare.anonymizers.neural.words.transcript import Segment, segments_of, transcribe
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, ConfigError, MissingExtraError, UnknownNameError, WeightsError
 from personare.core.seeding import Key

@@ -67,6 +67,13 @@ def new_ends(audio: Audio, *, rng: np.random.Generator) -> Audio:
     return Audio(padded[first : last + left + right], audio.rate_hz)
 
 
+def stretch(audio: Audio, factor: float) -> Audio:
+    """Make speech so many times as long, at its own pitch; a few hundredths of a second stay as they are."""
+    length = float(len(audio.samples))
+    ends, moved = np.array([0.0, length]), np.array([0.0, length * factor])
+    return Audio(_warped(audio.samples[None], audio.rate_hz, ends, moved)[0], audio.rate_hz)
+
+
 def _loud(sound: NDArray[np.float32], rate_hz: int) -> NDArray[np.bool_]:
     """Whether somebody speaks, for every 10 ms."""
     step = max(1, round(_STEP_S * rate_hz))

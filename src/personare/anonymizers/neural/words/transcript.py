@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.cascade.phrases import Phrase, find_phrases
-from personare.anonymizers.neural.cascade.redaction import left_out
+from personare.anonymizers.neural.words.phrases import Phrase, find_phrases
+from personare.anonymizers.neural.words.redaction import left_out
 from personare.core.errors import AudioError
+from personare.core.progress import advance
 from personare.encoders.recognition import RecognizedWord, recognize
 
 if TYPE_CHECKING:
@@ -42,12 +43,25 @@ class Segment:
     text: str = ""
 
 
-def transcribe(samples: Floats, *, model: str) -> list[SpokenPhrase]:
-    """Recognize 16 kHz samples, phrase by phrase, each brought to one level: how loud it was decides nothing."""
-    return [
-        SpokenPhrase(phrase, tuple(recognize(_level(samples[phrase.start : phrase.end]), model=model)))
-        for phrase in find_phrases(samples)
-    ]
+def transcribe(
+    samples: Floats, *, model: str, again: str | None = None, sure_from: float = 0.0, longest_s: float | None = None
+) -> list[SpokenPhrase]:
+    """Recognize 16 kHz samples, phrase by phrase, each brought to one level: how loud it was decides nothing.
+
+    Parameters
+    ----------
+    again : the recognizer of a phrase whose words the first one is less sure of than ``sure_from``, on average.
+    longest_s : joins phrases up to so long (see ``find_phrases``).
+    """
+    spoken = []
+    for phrase in find_phrases(samples, longest_s=longest_s):
+        sound = _level(samples[phrase.start : phrase.end])
+        one = SpokenPhrase(phrase, tuple(recognize(sound, model=model)))
+        if again is not None and mean_confidence([one]) < sure_from:
+            one = SpokenPhrase(phrase, tuple(recognize(sound, model=again)))
+        spoken.append(one)
+        advance(phrase.duration_s)
+    return spoken
 
 
 def mean_confidence(spoken: Sequence[SpokenPhrase]) -> float:
@@ -56,8 +70,11 @@ def mean_confidence(spoken: Sequence[SpokenPhrase]) -> float:
     return float(np.mean(confidences)) if confidences else 0.0
 
 
-def refuse_other_languages(spoken: Sequence[SpokenPhrase], *, least: float) -> None:
-    """Refuse a recording that the recognizer, which knows English only, is unsure of as a whole."""
+def refuse_other_languages(spoken: Sequence[SpokenPhrase], *, least: float, otherwise: str) -> None:
+    """Refuse a recording that the recognizer, which knows English only, is unsure of as a whole.
+
+    ``otherwise`` says what else could be done.
+    """
     words = sum(len(one.words) for one in spoken)
     sounding_s = sum(one.phrase.duration_s for one in spoken)
     if least <= 0 or (words < JUDGED_WORDS and sounding_s < JUDGED_S):
@@ -66,7 +83,8 @@ def refuse_other_languages(spoken: Sequence[SpokenPhrase], *, least: float) -> N
     if mean < least:
         raise AudioError(
             f"this is hardly English speech: the recognizer is {100 * mean:.0f} % sure of its words on average, less "
-            f"than {100 * least:.0f} %; cascade knows English only. Use another method, or set refuse_below=0"
+            f"than {100 * least:.0f} %, and knows English only. {otherwise[0].upper()}{otherwise[1:]}, or set "
+            "refuse_below=0"
         )
 
 

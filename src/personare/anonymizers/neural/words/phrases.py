@@ -26,7 +26,7 @@ _JOIN_PAUSE_S = 0.6  # over no longer pause
 _RANGE_DB = 40.0  # speech is at most so far below the loudest of the recording
 _SHARE = 0.3  # of the way from the quietest to the loudest, where speech begins
 _MUTED_S = 0.2
-_MARGIN_S = 0.1  # sound kept around a phrase
+_MARGIN_S, _WIDE_MARGIN_S = 0.1, 0.3  # sound kept around a phrase, and around one that need not be in its place
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,21 @@ class Phrase:
         return (self.end - self.start) / RATE_HZ
 
 
-def find_phrases(samples: Floats) -> list[Phrase]:
-    """Cut 16 kHz samples into phrases; silence has none."""
+def find_phrases(samples: Floats, *, longest_s: float | None = None) -> list[Phrase]:
+    """Cut 16 kHz samples into phrases; silence has none.
+
+    With ``longest_s``, neighbours are joined up to so long, whatever they are and whatever pause is between them, and
+    more sound is kept around them: where it does not matter when a phrase began, more context gives fewer errors.
+    """
     step = round(STEP_S * RATE_HZ)
     powers = _powers(samples, step)
     if not len(powers) or powers.max() <= 0:
         return []
     runs = _runs(_speaking(powers))
-    joined = _join(runs)
-    cut = [part for run in joined for part in _cut(run, powers)]
-    margin, last = round(_MARGIN_S / STEP_S), len(powers)
+    joined = _join(runs) if longest_s is None else _join_all(runs, longest_s)
+    longest = round((longest_s or LONG_S) / STEP_S)
+    cut = [part for run in joined for part in _cut(run, powers, longest=longest)]
+    margin, last = round((_MARGIN_S if longest_s is None else _WIDE_MARGIN_S) / STEP_S), len(powers)
     ends = [0, *(run[1] for run in cut[:-1])]
     starts = [*(run[0] for run in cut[1:]), last]
     return [
@@ -106,10 +111,20 @@ def _join(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _cut(run: tuple[int, int], powers: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Cut a long run in the quietest 0.2 s of its second half, again and again."""
+def _join_all(runs: list[tuple[int, int]], longest_s: float) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for first, end in runs:
+        if joined and (end - joined[-1][0]) * STEP_S <= longest_s:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((first, end))
+    return joined
+
+
+def _cut(run: tuple[int, int], powers: NDArray[np.float64], *, longest: int) -> list[tuple[int, int]]:
+    """Cut a run of more than ``longest`` steps in the quietest 0.2 s of its second half, again and again."""
     first, end = run
-    longest, width = round(LONG_S / STEP_S), round(0.2 / STEP_S)
+    width = round(0.2 / STEP_S)
     parts: list[tuple[int, int]] = []
     while end - first > longest:
         smooth = np.convolve(powers[first : first + longest], np.full(width, 1 / width), mode="valid")
