@@ -74,6 +74,7 @@ NOT_RUN = {
     "panel export": "tests/panels",
     "train embedder": "tests/cli/test_train_command.py",
     "train prosody": "tests/cli/test_train_prosody.py",
+    "train reader": "tests/cli/test_train_reader.py",
     "train recognizer": "tests/cli/test_train_recognizer.py",
     "train synthesizer": "tests/cli/test_train_synthesizer.py",
     "train usc": "tests/cli/test_train_usc.py",

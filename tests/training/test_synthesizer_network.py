@@ -63,6 +63,30 @@ def test_a_graph_gives_its_tensors_back() -> None:
         export.read_tensors(graph, dataclasses.replace(shape, width=24))
 
 
+def test_eight_bits_are_half_the_size_and_near_the_network() -> None:
+    shape = dataclasses.replace(SMALL, width=64)
+    tensors = network.new_tensors(shape, key=Key.from_seed(1))
+    (half, near), (small, far) = (export.export(tensors, shape, eight_bit=eight) for eight in (False, True))
+    assert len(small) < 0.65 * len(half)
+    assert near < far < 0.15, "levels differ by hardly more than a decibel"
+
+
+def test_no_frame_sees_what_fills_a_batch_up() -> None:
+    """Beside a longer one, what is shorter has the levels it has alone."""
+    tensors = network.new_tensors(SMALL, key=Key.from_seed(1))
+    rng = np.random.default_rng(0)
+    content, prosody, voice = (
+        torch.from_numpy(rng.normal(size=size).astype(np.float32)) for size in ((1, 9, 8), (1, 9, 6), (1, 6))
+    )
+    alone = network.band_levels(tensors, content, prosody, voice, blocks=2)
+    filled = [torch.nn.functional.pad(x, (0, 0, 0, 5)) for x in (content, prosody)]
+    there = torch.cat([torch.ones(1, 9), torch.zeros(1, 5)], dim=1)
+    beside = network.band_levels(tensors, filled[0], filled[1], voice, blocks=2, there=there)
+    np.testing.assert_allclose(beside[:, :9].detach().numpy(), alone.detach().numpy(), atol=1e-5)
+    unaware = network.band_levels(tensors, filled[0], filled[1], voice, blocks=2)
+    assert float((unaware[:, :9] - alone).detach().abs().max()) > 1e-4
+
+
 def test_spectral_distance_is_zero_for_the_same_sound_and_grows_with_noise() -> None:
     rng = np.random.default_rng(0)
     true = torch.from_numpy(rng.standard_normal((2, 8000)).astype(np.float32)) * 0.1

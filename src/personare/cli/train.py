@@ -9,6 +9,7 @@ import typer
 
 from personare.cli import show
 from personare.cli.train_prosody import prosody
+from personare.cli.train_reader import reader
 from personare.cli.train_recognizer import how_many, recognizer
 from personare.cli.train_synthesizer import synthesizer
 from personare.cli.train_usc import usc
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.command()(recognizer)
 app.command()(synthesizer)
 app.command()(prosody)
+app.command()(reader)
 app.command()(usc)
 
 

@@ -84,5 +84,5 @@ def prosody(
     )
     typer.echo(
         f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector --set weights={result.folder} "
-        "--set f0=predicted --set energy=predicted)"
+        "--set content=moonshine)"
     )

@@ -28,6 +28,12 @@ def synthesizer(
     prosody: Path | None = typer.Option(
         None, metavar="DIR", help="A voice with a prosody network: half of the speech gets its predicted energy."
     ),
+    readings: Path | None = typer.Option(
+        None, metavar="DIR", help="A folder of train reader: what its readers read is learnt from its own content too."
+    ),
+    for_reading: bool = typer.Option(
+        False, "--for-reading", help="The network joins the voice of --readings, to speak what is read; all else stays."
+    ),
     resume: bool = typer.Option(False, "--resume", help="Go on with the training in DIR."),
     jobs: int = typer.Option(2, min=1, help="Processes that extract features."),
     layout: str | None = typer.Option(None, help="Layout of the corpus, where several fit."),
@@ -49,10 +55,13 @@ def synthesizer(
 
         personare train synthesizer --corpus a/ --out third --start shipped
 
+        personare train synthesizer --corpus a/ --out b --readings c --for-reading
+
         personare anonymize SRC DST --method xvector --set weights=better
     """
     from personare.anonymizers.neural.xvector.weights import SHIPPED, shipped_folder
     from personare.core.config import load_yaml
+    from personare.core.errors import ConfigError
     from personare.engine import engine_for
     from personare.pipeline.jobs.train_synthesizer import open_run, train_synthesizer
     from personare.pipeline.jobs.training_files import sources_of
@@ -60,11 +69,15 @@ def synthesizer(
     from personare.training.torch_extra import torch_for
 
     torch_for("personare train")
+    if for_reading and readings is None:
+        raise ConfigError("--for-reading joins the voice of --readings DIR; name it")
     settings = SynthesizerSettings() if config is None else load_yaml(SynthesizerSettings, config)
     speech = speech_of(corpus, part, layout)
     begin = shipped_folder() if start is not None and str(start) == SHIPPED else start
     with show.progress("preparing", len(speech)) as tick:
-        run, failures = open_run(speech, settings, out, engine_for(jobs), watch=tick, start=begin, prosody=prosody)
+        run, failures = open_run(
+            speech, settings, out, engine_for(jobs), watch=tick, start=begin, prosody=prosody, readings=readings
+        )
     show.failures(failures)
     with show.progress("training", settings.plan.steps) as tick:
         result = train_synthesizer(
@@ -73,6 +86,7 @@ def synthesizer(
             out,
             sources=sources_of(speech),
             resume=resume,
+            beside=readings if for_reading else None,
             watch=lambda step: tick(min(step.step, 1)),
         )
     if as_json:
@@ -106,6 +120,7 @@ def synthesizer(
         ],
     )
     kept = "" if prosody else " --set f0=keep --set energy=keep --set timing=moved"
+    kept = "" if for_reading else f" --set content=moonshine{kept}"  # without a reader it speaks encoded content
     typer.echo(
         f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector "
         f"--set weights={result.folder}{kept})"

@@ -34,7 +34,7 @@ from personare.core.onnx_format import (
 )
 from personare.core.sessions import open_session
 
-_OPSETS, _IR_VERSION = {"": 20, "com.microsoft": 1}, 9  # of the shipped file
+OPSETS, IR_VERSION = {"": 20, "com.microsoft": 1}, 9  # of the shipped file
 _SIGNED = 128
 _END = np.iinfo(np.int64).max
 
@@ -50,7 +50,7 @@ def with_products(encoded: bytes) -> bytes:
     used = {name for node in rewrite.nodes for name in node.inputs}
     constants = [tensor for name, tensor in rewrite.constants.items() if name in used]
     network = OnnxNetwork(rewrite.nodes, shipped.inputs, shipped.outputs, constants, shipped.name)
-    return encode_model(network, opsets=_OPSETS, ir_version=_IR_VERSION)
+    return encode_model(network, opsets=OPSETS, ir_version=IR_VERSION)
 
 
 @lru_cache(maxsize=1)
@@ -63,7 +63,7 @@ def multiplies_exactly() -> bool:
         [OnnxValue("y", (size, size), INT32)],
         [make_tensor("w", np.where(np.arange(size) % 2, -128, 127).astype(np.int8) * np.ones((size, 1), np.int8))],
     )
-    (products,) = open_session(encode_model(network, opsets=_OPSETS, ir_version=_IR_VERSION)).run(
+    (products,) = open_session(encode_model(network, opsets=OPSETS, ir_version=IR_VERSION)).run(
         None, {"x": np.full((size, size), 255, np.uint8)}
     )
     largest = size * 255 * np.where(np.arange(size) % 2, -128, 127)

@@ -68,8 +68,13 @@ def synthesize(utterance: PlannedUtterance, *, rate_hz: int) -> Audio:
     }
     (wave,) = _session().run(["waveform"], inputs)
     audio = resample(Audio(np.ascontiguousarray(wave.reshape(-1), dtype=np.float32), NATIVE_RATE_HZ), rate_hz)
+    return turned_down(audio)
+
+
+def turned_down(audio: Audio) -> Audio:
+    """Turn a sound down whose peak is too high."""
     peak = float(np.abs(audio.samples).max())
-    return audio if peak <= LOUDEST else Audio(audio.samples * np.float32(LOUDEST / peak), rate_hz)
+    return audio if peak <= LOUDEST else Audio(audio.samples * np.float32(LOUDEST / peak), audio.rate_hz)
 
 
 def symbol_ids(phonemes: str) -> list[int]:
@@ -88,6 +93,11 @@ def style_of(speaker: Speaker, length: int) -> NDArray[np.float32]:
     return np.asarray(style, dtype=np.float32)
 
 
+def network_file() -> Path:
+    """Where the network lies."""
+    return _files()["kokoro-quantized.onnx"]
+
+
 @lru_cache(maxsize=1)
 def _files() -> dict[str, Path]:
     """The model's files, hashed once per process."""
@@ -97,7 +107,7 @@ def _files() -> dict[str, Path]:
 @lru_cache(maxsize=1)
 def _session() -> Any:
     """The network, loaded once per process, on one thread."""
-    network = _files()["kokoro-quantized.onnx"]
+    network = network_file()
     return open_session(with_products(network.read_bytes()), where=str(network))
 
 

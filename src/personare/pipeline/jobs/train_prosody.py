@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from personare.anonymizers.neural.xvector import voice_pool
 from personare.anonymizers.neural.xvector.weights import (
     CARD,
-    MASK,
-    NETWORK,
     PROSODY_NETWORK,
     SHIPPED,
     VOICES,
     open_weights,
+    package_files,
     shipped_folder,
 )
 from personare.core.seeding import rng_for
@@ -92,12 +91,7 @@ def _finish(
     speakers = voice_pool.training_speakers([item.load() for item in run.utterances], genders)
     rng = rng_for(key_of(run.settings.seed), "voices")
     voices = voice_pool.draw_voices(speakers, count=VOICES_PER_GENDER, rng=rng)
-    files = {
-        NETWORK: (before / NETWORK).read_bytes(),
-        MASK: (before / MASK).read_bytes(),
-        VOICES: voice_pool.encode_voices(voices),
-        PROSODY_NETWORK: graph,
-    }
+    files = {**package_files(before), VOICES: voice_pool.encode_voices(voices), PROSODY_NETWORK: graph}
     measured = {**held_out_measures(task), "f0_widening": widening, "graph_difference": difference}
     card: dict[str, Any] = json.loads((before / CARD).read_text(encoding="utf-8"))
     nearest = (voices.vectors @ speakers.vectors.T.astype("float32")).max(axis=1)

@@ -14,7 +14,16 @@ import numpy as np
 import polars as pl
 
 from personare.anonymizers.neural.xvector import voice_pool
-from personare.anonymizers.neural.xvector.weights import CARD, MASK, NETWORK, PROSODY_NETWORK, VOICES
+from personare.anonymizers.neural.xvector.weights import (
+    CARD,
+    MASK,
+    NETWORK,
+    PROSODY_NETWORK,
+    READING_NETWORK,
+    VOICES,
+    package_files,
+    read_bank,
+)
 from personare.anonymizers.signal.mcadams import McAdams
 from personare.core.audio import Audio
 from personare.core.errors import TrainingError
@@ -22,6 +31,7 @@ from personare.core.findings import Estimate
 from personare.core.seeding import rng_for
 from personare.core.tables import Corpus
 from personare.engine import Engine
+from personare.pipeline.jobs.readings import prepared_readings
 from personare.pipeline.jobs.training_files import write_log, write_package
 from personare.training import loop
 from personare.training.checkpoints import Validation
@@ -121,10 +131,12 @@ def open_run(
     watch: Callable[[int], None],
     start: Path | None = None,
     prosody: Path | None = None,
+    readings: Path | None = None,
 ) -> tuple[SynthesizerTrainingRun, list[tuple[str, str]]]:
     """Prepare every utterance that can be read; gives the run and failures.
 
-    ``start`` is the folder of a training or a voice to begin from, ``prosody`` that of a voice with a prosody network.
+    ``start`` is the folder of a training or a voice to begin from, ``prosody`` that of a voice with a prosody network,
+    ``readings`` that of a voice with a reader and what it learnt from, so that its content is spoken well.
     """
     if start is not None:
         best_of(start)
@@ -132,6 +144,10 @@ def open_run(
     if graph is not None and not graph.is_file():
         raise TrainingError(f"{prosody}: has no {PROSODY_NETWORK}; name a folder made by personare train prosody")
     ready, failures = prepared(corpus, folder, engine, seed=settings.seed, watch=watch)
+    if readings is not None:
+        sources = FeatureSources(embed, move_resonances)
+        read, unread = prepared_readings(readings, folder / FEATURES, sources, engine, most=settings.most_readings)
+        ready, failures = [*ready, *read], [*failures, *unread]
     return hold_out(ready, settings, start=start, prosody=graph), failures
 
 
@@ -142,34 +158,52 @@ def train_synthesizer(
     *,
     sources: Sequence[str] = (),
     resume: bool = False,
+    beside: Path | None = None,
     watch: Callable[[loop.TrainingStep], None] = lambda _: None,
 ) -> SynthesizerTrainingResult:
-    """Train a synthesizer into ``folder``; ``sources`` are named in its card."""
+    """Train a synthesizer into ``folder``; ``sources`` are named in its card.
+
+    ``beside`` is the folder of a voice with a reader that the network joins, to speak what is read; all else stays.
+    """
     task = run.task()
     for step in run.train(task, folder, resume=resume):
         watch(step)
-    return finish(run, task, corpus, folder, sources=sources)
+    return finish(run, task, corpus, folder, sources=sources, beside=beside)
 
 
 def finish(
-    run: SynthesizerTrainingRun, task: SynthesizerTask, corpus: Corpus, folder: Path, *, sources: Sequence[str]
+    run: SynthesizerTrainingRun,
+    task: SynthesizerTask,
+    corpus: Corpus,
+    folder: Path,
+    *,
+    sources: Sequence[str],
+    beside: Path | None = None,
 ) -> SynthesizerTrainingResult:
     """Take the best network, train its head, draw its voices, measure it, and write everything down."""
     seed = run.settings.seed
-    head = adversary.train_head(task.utterances, folder / "mask", fingerprint=run.fingerprint, seed=seed)
     validations = tuple(loop.best_of_training(task, folder, fingerprint=run.fingerprint).validations)
-    graph, difference = export(task.tensors, run.settings.shape)
+    graph, difference = export(task.tensors, run.settings.shape, eight_bit=beside is not None)
     genders = dict(corpus.frame.select("speaker", "gender").iter_rows()) if "gender" in corpus.frame.columns else {}
     speakers = voice_pool.training_speakers(task.utterances, genders)
-    voices = voice_pool.draw_voices(speakers, count=VOICES_PER_GENDER, rng=rng_for(key_of(seed), "voices"))
-    files = {NETWORK: graph, MASK: adversary.encode(head.tensors), VOICES: voice_pool.encode_voices(voices)}
-    if run.prosody is not None:
-        files[PROSODY_NETWORK] = run.prosody.read_bytes()
+    if beside is None:
+        head = adversary.train_head(task.utterances, folder / "mask", fingerprint=run.fingerprint, seed=seed)
+        voices = voice_pool.draw_voices(speakers, count=VOICES_PER_GENDER, rng=rng_for(key_of(seed), "voices"))
+        files = {NETWORK: graph, MASK: adversary.encode(head.tensors), VOICES: voice_pool.encode_voices(voices)}
+        if run.prosody is not None:
+            files[PROSODY_NETWORK] = run.prosody.read_bytes()
+    else:
+        files = {**package_files(beside), READING_NETWORK: graph}
+        voices = read_bank(files[VOICES])
     wer_original, wer = _wer(run, task, corpus)
     megabytes = sum(map(len, files.values())) / 1e6
     result = SynthesizerTrainingResult(folder, validations, wer, wer_original, difference, megabytes)
     card = _card(run, result, speakers, voices.vectors, files, sources)
-    if run.prosody is not None:
+    if beside is not None:
+        told = ("data", "started_from_sha256", "settings", "steps", "measured")
+        before = json.loads((beside / CARD).read_text(encoding="utf-8"))
+        card = {**before, "sha256": card["sha256"], "reading_voice": {name: card[name] for name in told}}
+    elif run.prosody is not None:
         card["prosody"] = json.loads((run.prosody.parent / CARD).read_text(encoding="utf-8"))["prosody"]
     write_package(files, card, folder, card_name=CARD)
     write_log(
@@ -197,11 +231,11 @@ def _wer(run: SynthesizerTrainingRun, task: SynthesizerTask, corpus: Corpus) -> 
     for item in run.held_out:
         if item.name not in texts:
             continue
-        features = item.load()
+        utterance = item.load()
         others = [other for other in task.held_out if other.speaker != item.speaker]
         vector = others[int(rng.integers(len(others)))].vector
-        synthesized = _within_full_scale(task.synthesize(features, vector, rng=rng))
-        transcripts = recognizer([Audio(features.samples, 16_000), Audio(synthesized, 16_000)])
+        synthesized = _within_full_scale(task.synthesize(utterance, vector, rng=rng))
+        transcripts = recognizer([Audio(utterance.samples, 16_000), Audio(synthesized, 16_000)])
         reference, original, other = (normalize(text) for text in (texts[item.name], *transcripts))
         rows.append((item.speaker, reference, original, other))
     if not rows:

@@ -49,6 +49,7 @@ class SynthesizerFeatures:
     track : pitch, voicing and energy.
     vector : of the speaker, from this utterance; [256].
     contents : content of the speech and of its copies, each [encoder frames, 288]; ``speeds`` of each.
+    is_read : the copies are content that a reader network has made of the words.
     """
 
     speaker: str
@@ -57,6 +58,7 @@ class SynthesizerFeatures:
     vector: Floats
     contents: tuple[NDArray[np.float16], ...]
     speeds: tuple[float, ...]
+    is_read: bool = False
 
     @property
     def samples(self) -> Floats:
@@ -105,6 +107,21 @@ def extract(audio: Audio, sources: FeatureSources, *, rng: np.random.Generator) 
     return {**arrays, "speeds": np.array([*speeds, speeds[-1]])}
 
 
+def of_reading(samples: Floats, content: Floats, read: Floats, sources: FeatureSources) -> dict[str, NDArray[Any]]:
+    """The features of a sentence that was read aloud: every copy of its content is as the reader network has it."""
+    track = track_prosody(samples)
+    return {
+        "audio": np.round(np.clip(samples, -1, 1) * 32767).astype(np.int16),
+        "f0": track.f0_hz,
+        "voiced": track.voiced,
+        "energy": track.energy_db,
+        "vector": sources.embed(Audio(samples, RATE_HZ)),
+        "content": content.astype(np.float16),
+        **{f"content{number}": read.astype(np.float16) for number in range(1, _COPIES + 1)},
+        "speeds": np.ones(_COPIES),
+    }
+
+
 def _coefficient(rng: np.random.Generator) -> float:
     """Draw a McAdams coefficient that darkens or brightens the voice."""
     return float(rng.choice([rng.uniform(*_DARKER), rng.uniform(*_BRIGHTER)]))
@@ -125,13 +142,13 @@ def save(arrays: dict[str, NDArray[Any]], path: Path) -> None:
     write_bytes(path, stream.getvalue())
 
 
-def load(path: Path, speaker: str) -> SynthesizerFeatures:
+def load(path: Path, speaker: str, *, is_read: bool = False) -> SynthesizerFeatures:
     """Read features."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             track = ProsodyTrack(arrays["f0"], arrays["voiced"], arrays["energy"])
             contents = (arrays["content"], *(arrays[f"content{k}"] for k in range(1, _COPIES + 1)))
             speeds = (1.0, *map(float, arrays["speeds"]))
-            return SynthesizerFeatures(speaker, arrays["audio"], track, arrays["vector"], contents, speeds)
+            return SynthesizerFeatures(speaker, arrays["audio"], track, arrays["vector"], contents, speeds, is_read)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise TrainingError(f"{path}: no features ({type(error).__name__}); remove it and begin anew") from None

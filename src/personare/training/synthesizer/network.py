@@ -74,8 +74,11 @@ def new_tensors(shape: SynthesizerShape, *, key: Key, start_log: float = -6.0) -
     return tensors
 
 
-def band_levels(tensors: Tensors, content: Any, prosody: Any, voice: Any, *, blocks: int) -> Any:
-    """Give the level of every band, in natural logarithms: [batch, frames, bands]; ``prosody`` None: no such input."""
+def band_levels(tensors: Tensors, content: Any, prosody: Any, voice: Any, *, blocks: int, there: Any = None) -> Any:
+    """Give the level of every band, in natural logarithms: [batch, frames, bands]; ``prosody`` None: no such input.
+
+    ``there`` [batch, frames] is 0 behind the end of what is shorter than the rest: no frame sees beyond its end.
+    """
     functional = torch_for("the synthesizer's network").nn.functional
     x = _linear(tensors, "content", content)
     if prosody is not None:
@@ -83,6 +86,7 @@ def band_levels(tensors: Tensors, content: Any, prosody: Any, voice: Any, *, blo
     speaker = functional.silu(_linear(tensors, "voice", voice * VOICE_SCALE))
     for block in range(blocks):
         name = f"block{block}"
+        x = x if there is None else x * there.unsqueeze(2)
         y = _film(tensors, f"film{block}", _over_time(tensors, f"{name}.time", x), speaker)
         x = x + _linear(tensors, f"{name}.down", functional.silu(_linear(tensors, f"{name}.up", y)))
     return _linear(tensors, "head", _film(tensors, f"film{blocks}", x, speaker))

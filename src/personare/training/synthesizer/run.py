@@ -32,7 +32,10 @@ GRAPH = "voice.onnx"
 
 @dataclass(frozen=True)
 class SynthesizerUtterance:
-    """An utterance to train on (all of a file, or a stretch of it), and where its features are kept."""
+    """An utterance to train on (all of a file, or a stretch of it), and where its features are kept.
+
+    ``is_read`` is one that was read aloud for a reader.
+    """
 
     name: str
     speaker: str
@@ -40,10 +43,11 @@ class SynthesizerUtterance:
     features: Path
     start_s: float = 0.0
     end_s: float | None = None
+    is_read: bool = False
 
     def load(self) -> SynthesizerFeatures:
         """Read its features."""
-        return features.load(self.features, self.speaker)
+        return features.load(self.features, self.speaker, is_read=self.is_read)
 
 
 @dataclass(frozen=True)
@@ -141,19 +145,28 @@ def hold_out(
     start: Path | None = None,
     prosody: Path | None = None,
 ) -> SynthesizerTrainingRun:
-    """Divide the speakers into those to train on and those to validate on, drawn by the seed."""
+    """Divide the speakers into those to train on and those to validate on, drawn by the seed.
+
+    Where sentences were read for a reader, some of them are validated on instead: its content is to be spoken well.
+    """
     torch_for("training the synthesizer")
     speakers = sorted({item.speaker for item in items})
     if len(speakers) < settings.held_out + _MIN_SPEAKERS:
         need = settings.held_out + _MIN_SPEAKERS
         raise TrainingError(f"{len(speakers)} speakers can be read; a voice needs at least {need} to be trained")
     drawn = rng_for(key_of(settings.seed), "held out").permutation(len(speakers))[: settings.held_out]
-    held_out = {speakers[int(index)] for index in drawn}
     ordered = sorted(items, key=lambda item: item.features.name)
+    read = [item.name for item in ordered if item.is_read]
+    if read:
+        places = rng_for(key_of(settings.seed), "held out").permutation(len(read))
+        names = {read[int(place)] for place in places[: _VALIDATED_EACH * settings.held_out]}
+    else:
+        held_out = {speakers[int(index)] for index in drawn}
+        names = {item.name for item in ordered if item.speaker in held_out}
     return SynthesizerTrainingRun(
         settings,
-        tuple(item for item in ordered if item.speaker not in held_out),
-        tuple(item for item in ordered if item.speaker in held_out),
+        tuple(item for item in ordered if item.name not in names),
+        tuple(item for item in ordered if item.name in names),
         start,
         prosody,
     )

@@ -28,6 +28,7 @@ class SynthesizerSettings:
     predicted_energy : share of crops whose energy and voicing a prosody network predicts, where one is given; with
         them the synthesizer learns to speak from what it will get.
     held_out : speakers to validate on.
+    most_readings : how many sentences that were read aloud are learnt from at most, where a reader is given.
     """
 
     RENAMED: ClassVar[Mapping[str, str]] = {
@@ -63,9 +64,18 @@ class SynthesizerSettings:
     true_content: float = 0.25
     predicted_energy: float = 0.5
     held_out: int = 8
+    most_readings: int = 1000
 
     def __post_init__(self) -> None:
-        for name in ("batch", "frames", "processes", "discriminator_crops", "discriminator_frames", "held_out"):
+        for name in (
+            "batch",
+            "frames",
+            "processes",
+            "discriminator_crops",
+            "discriminator_frames",
+            "held_out",
+            "most_readings",
+        ):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("discriminator_from", "true_content", "predicted_energy"):

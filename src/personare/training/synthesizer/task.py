@@ -139,7 +139,8 @@ class SynthesizerTask:
         """Synthesize an utterance with a speaker vector, at its own pitch: samples at the common level."""
         torch = torch_for("training the synthesizer")
         count = frame_count(len(utterance.audio))
-        inputs = on_frames(utterance.contents[0].astype(np.float32), count), features(utterance.track, count), vector
+        content = utterance.contents[1 if utterance.is_read else 0].astype(np.float32)
+        inputs = on_frames(content, count), features(utterance.track, count), vector
         with torch.no_grad():
             logs = network.band_levels(
                 self.tensors, *(torch.from_numpy(x)[None] for x in inputs), blocks=self.settings.shape.blocks
