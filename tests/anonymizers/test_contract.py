@@ -11,6 +11,7 @@ import pytest
 import personare.codecs.usc
 from anonymizers.contract import CLAUSES
 from personare.anonymizers import ANONYMIZERS, BUILTIN, anonymizer
+from personare.anonymizers.neural.xvector.anonymizer import XVector
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import models_of
 from personare.core.protocols import Anonymizer
@@ -24,8 +25,9 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
         {"steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}]},
         {"steps": [{"name": "xvector"}, {"name": "mcadams"}]},
     ],
+    "cascade": [{}, {"prosody": "coarse"}],
     "usc": [{"weights": TINY}, {}],
-    "xvector": [{}, {"timing": "keep"}, {"timing": "even"}],
+    "xvector": [{}, {"timing": "keep"}, {"content": "moonshine"}, {"content": "moonshine", "timing": "keep"}],
     "codec": [{"weights": TINY}, {"weights": TINY, "levels": 1, "parameters": {"voice": "a"}}, {}],
 }
 CASES = [(name, setting) for name in BUILTIN for setting in SETTINGS.get(name, [{}])]
@@ -104,8 +106,11 @@ OTHER: dict[str, dict[str, object]] = {
         "energy": "keep",
         "timing": "keep",
         "retime": 0.2,
-        "content": None,  # there is one encoder only
+        "content": "words",
+        "recognizer": "moonshine",
+        "refuse_below": 0.5,
         "mask": True,
+        "treble": False,
         "pool": "pool.npz",
         "weights": "trained",
     },
@@ -117,6 +122,7 @@ OTHER: dict[str, dict[str, object]] = {
         "timing": "phrases",
         "pauses": "keep",
         "rate": "fit",
+        "prosody": "coarse",
         "gender": "same",
         "refuse_below": 0.3,
     },
@@ -125,6 +131,7 @@ OTHER: dict[str, dict[str, object]] = {
     "chain": {"steps": [{"name": "world"}]},
 }
 NEEDED: dict[str, dict[str, object]] = {
+    "xvector": {"content": "moonshine"},
     "chain": {"steps": [{"name": "mcadams"}]},
     "usc": {"weights": TINY},
     "codec": {"weights": TINY},
@@ -166,8 +173,8 @@ def test_the_steps_of_a_chain_count_as_built_and_in_order() -> None:
 def test_the_neural_voice_is_known_by_every_model_it_uses() -> None:
     models = models_of(anonymizer("chain", steps=[{"name": "xvector"}]))
     assert models == models_of(anonymizer("xvector"))
-    assert {name.partition("/")[0] for name in models} == {"shipped", "ge2e", "moonshine", "swift-f0"}
-    assert {"shipped/voice.onnx", "shipped/voices.npz", "shipped/mask.onnx"} <= set(models)
+    assert {name.partition("/")[0] for name in models} == {"shipped", *XVector.MODELS}
+    assert {"shipped/voice.onnx", "shipped/voices.npz", "shipped/mask.onnx", "shipped/reader_text.onnx"} <= set(models)
     assert models_of(anonymizer("mcadams")) == {}
 
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from conftest import hum
 from personare.anonymizers import anonymizer
-from personare.anonymizers.neural.xvector import anonymizer as xvector_anonymizer
-from personare.anonymizers.neural.xvector import synthesis
+from personare.anonymizers.neural.xvector import from_sounds, synthesis
 from personare.anonymizers.neural.xvector.prosody_choice import (
     ProsodyChoice,
     chosen_prosody,
@@ -120,7 +119,7 @@ def test_integrated_loudness_is_that_of_the_standard() -> None:
 
 def test_wrong_knobs_are_one_line() -> None:
     with pytest.raises(ConfigError, match=r"retime is 0 \(no stretch\) to 0.5, not 0.7"):
-        anonymizer("xvector", retime=0.7)
+        anonymizer("xvector", content="moonshine", retime=0.7)
     with pytest.raises(ConfigError, match=r"blend is a share, 0 to 1, not 1\.5"):
         anonymizer("xvector", blend=1.5)
     with pytest.raises(ConfigError):
@@ -137,7 +136,7 @@ def test_every_knob_is_part_of_the_fingerprint() -> None:
         {"energy": "keep"},
     ]
     settings += [{"energy": "predicted"}, {"retime": 0.2}, {"f0": "blend", "blend": 0.7}]
-    prints = [anonymizer("xvector", **setting).fingerprint for setting in settings]
+    prints = [anonymizer("xvector", content="moonshine", **setting).fingerprint for setting in settings]
     assert len(set(prints[1:5])) == 4
     assert prints[5] != prints[6]
     assert len({prints[0], prints[2], prints[7], prints[8]}) == 4
@@ -164,7 +163,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _speak(folder: Path, audio: Audio, **setting: object) -> np.ndarray:
-    method = anonymizer("xvector", weights=str(folder), **setting)
+    method = anonymizer("xvector", weights=str(folder), content="moonshine", **setting)
     sound: np.ndarray = method(audio, rng=np.random.default_rng(3)).samples
     return sound
 
@@ -197,7 +196,7 @@ def test_length_and_ends_say_nothing_of_the_source(folder: Path, timing: str, le
     """The same words with other silence around them, at a drawn tempo; a speaker keeps theirs, others get others."""
     audio, silence = hum(3, duration_s=2.0), np.zeros(RATE_HZ, np.float32)
     padded = Audio(np.concatenate([silence, audio.samples, silence, silence]), RATE_HZ)
-    method = anonymizer("xvector", weights=str(folder), timing=timing)
+    method = anonymizer("xvector", weights=str(folder), content="moonshine", timing=timing)
     ratios = []
     for seed in range(6):
         short, long = (method(one, rng=np.random.default_rng(seed)).duration_s for one in (audio, padded))
@@ -212,8 +211,8 @@ def test_nothing_is_measured_on_the_source_when_all_is_predicted(folder: Path, m
     def refused(_: object) -> ProsodyTrack:
         raise AssertionError("the source was tracked")
 
-    monkeypatch.setattr(xvector_anonymizer, "track_prosody", refused)
-    monkeypatch.setattr(xvector_anonymizer, "match_level", refused)
+    monkeypatch.setattr(from_sounds, "track_prosody", refused)
+    monkeypatch.setattr(from_sounds, "match_level", refused)
     audio = hum(4, duration_s=1.5)
     loud, soft = (
         _speak(folder, Audio(gain * audio.samples, audio.rate_hz), f0="predicted", energy="predicted")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import hum
-from personare.anonymizers.signal.retiming import PAUSE_FACTORS, SPEECH_FACTORS, Timing
+from personare.anonymizers.signal.retiming import PAUSE_FACTORS, SPEECH_FACTORS, Timing, stretch
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError
 
@@ -40,15 +40,24 @@ def test_the_same_draw_gives_the_same_samples_and_channels_stay_together() -> No
     np.testing.assert_array_equal(stretched[0].samples, stretched[1].samples)
 
 
+def strongest_hz(audio: Audio) -> float:
+    spectrum = np.abs(np.fft.rfft(audio.samples * np.hanning(len(audio.samples)), 1 << 18))
+    return float(np.argmax(spectrum) * audio.rate_hz / (1 << 18))
+
+
+@pytest.mark.parametrize("factor", [0.89, 1.0, 1.12])
+def test_stretched_speech_has_the_length_that_is_asked_and_its_pitch(factor: float) -> None:
+    sound = hum(1, duration_s=1.5, rate_hz=16_000, f0_hz=125.0)
+    made = stretch(sound, factor)
+    assert len(made.samples) == round(factor * len(sound.samples))
+    assert strongest_hz(made) == pytest.approx(strongest_hz(sound), rel=0.01)
+    assert len(stretch(Audio(np.zeros(0, np.float32), 16_000), factor).samples) == 0
+
+
 @pytest.mark.parametrize("rate_hz", [8_000, 44_100])
 def test_pitch_and_level_stay(rate_hz: int) -> None:
     sound = hum(1, duration_s=1.5, rate_hz=rate_hz, f0_hz=125.0)
     (made,) = Timing(retime=True)([sound], rng=rng(4))
-
-    def strongest_hz(audio: Audio) -> float:
-        spectrum = np.abs(np.fft.rfft(audio.samples * np.hanning(len(audio.samples)), 1 << 18))
-        return float(np.argmax(spectrum) * audio.rate_hz / (1 << 18))
-
     assert strongest_hz(made) == pytest.approx(strongest_hz(sound), rel=0.01)
     assert np.std(made.samples) == pytest.approx(np.std(sound.samples), rel=0.1)
     assert len(made.samples) != len(sound.samples) and np.abs(made.samples).max() <= np.abs(sound.samples).max() + 1e-6

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from conftest import hum
 from personare.anonymizers import anonymizer
-from personare.anonymizers.neural.xvector import anonymizer as xvector_anonymizer
-from personare.anonymizers.neural.xvector import synthesis
+from personare.anonymizers.neural.xvector import from_sounds, synthesis
 from personare.anonymizers.neural.xvector.weights import open_weights
 from personare.core.errors import ConfigError, UnknownNameError, WeightsError
 from personare.encoders import grid, prosody
@@ -71,7 +70,7 @@ def test_content_has_mean_0_and_spread_1() -> None:
 def test_the_shipped_voice_fits_its_card_and_its_limit() -> None:
     folder = resources.files("personare.anonymizers.neural.xvector") / "shipped"
     sizes = {part.name: len(part.read_bytes()) for part in folder.iterdir() if part.name != "__pycache__"}
-    assert sum(sizes.values()) <= 15_000_000
+    assert sum(sizes.values()) <= 25_000_000
     weights = open_weights("shipped")
     card = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
     assert {"speechocean762", "librispeech-mini"} <= set(card["data"]["sources"])
@@ -97,7 +96,9 @@ def test_other_generators_and_options_speak() -> None:
         "masked": {"mask": True},
     }
     for name, setting in cases.items():
-        sound = anonymizer("xvector", timing="keep", **setting)(audio, rng=np.random.default_rng(1)).samples
+        sound = anonymizer("xvector", content="moonshine", timing="keep", **setting)(
+            audio, rng=np.random.default_rng(1)
+        ).samples
         assert sound.shape == audio.samples.shape
         assert np.square(sound).mean() > 0
         heard[name] = sound
@@ -132,7 +133,7 @@ def test_phrases_fade_into_each_other(length: int) -> None:
 
 def test_a_long_sound_is_cut_with_overlap() -> None:
     audio = hum(2, duration_s=42.0, rate_hz=grid.RATE_HZ)
-    pieces = xvector_anonymizer._overlapping(audio)
+    pieces = from_sounds.overlapping(audio)
     assert len(pieces) > 2
     assert (pieces[0][0], pieces[-1][1]) == (0, len(audio.samples))
     assert {ends - begins for (_, ends), (begins, _) in itertools.pairwise(pieces)} == {2 * synthesis.CROSSFADE}

@@ -180,10 +180,14 @@ def rehearse(system: System) -> bool:
     noise = Audio(np.random.default_rng(0).normal(0.0, 0.1, 4000).astype(np.float32), 16_000)
     anonymize = system.build()
     once, again = (anonymize(noise, rng=np.random.default_rng(seed)).samples for seed in (1, 2))
-    voice_of = getattr(anonymize, "voice_of", None)  # a method that speaks words has none to speak in noise
-    if voice_of is None:
-        return not np.array_equal(once, again)
-    return len({voice_of(noise, rng=np.random.default_rng(seed)) for seed in range(_REHEARSED_VOICES)}) > 1
+    if not np.array_equal(once, again):
+        return True
+    steps = getattr(anonymize, "methods", (anonymize,))  # those of a chain
+    tells = [
+        step.voice_of for step in steps if hasattr(step, "voice_of")
+    ]  # who speaks words has none to speak in noise
+    seeds = range(_REHEARSED_VOICES)
+    return any(len({voice_of(noise, rng=np.random.default_rng(seed)) for seed in seeds}) > 1 for voice_of in tells)
 
 
 def read_system(folder: Path) -> System | None:

@@ -66,7 +66,7 @@ NEXT_STEPS: dict[Protection, str] = {
     "not decided": "attack more people, with more speech of each: so few prove nothing.",
 }
 STRONGEST = ("strong", "cascade")  # the preset and its method: nobody is sent where they are
-GENTLER = ("balanced", "xvector")
+QUICKER = ("balanced", "xvector")
 NOTHING_STRONGER: dict[Protection, str] = {
     "partly protected": "release fewer utterances of each person; no stronger method is built in.",
     "not protected": "do not release it as anonymous; try fewer utterances of each person, or a method of your own.",
@@ -153,8 +153,8 @@ class MethodVerdict:
             return PLAY_INFORMED
         if any(name in self.method for name in STRONGEST):
             return NOTHING_STRONGER.get(self.protection, NEXT_STEPS[self.protection])
-        known = any(name in self.method for name in GENTLER)
-        other = "" if known else f"; `--strength {GENTLER[0]}` keeps more of how it is said"
+        known = any(name in self.method for name in QUICKER)
+        other = "" if known else f"; `--strength {QUICKER[0]}` is quicker"
         return NEXT_STEPS[self.protection].format(stronger=f"`personare anonymize --strength {STRONGEST[0]}`{other}")
 
     @property

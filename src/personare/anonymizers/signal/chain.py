@@ -64,6 +64,11 @@ class Chain(Fingerprinted):
         return next((level for level in reversed(fixed) if level is not None), None)
 
     @property
+    def needs_words(self) -> bool:
+        """Whether a step speaks words anew, and gives silence where it finds none."""
+        return any(getattr(method, "needs_words", False) for method in self.methods)
+
+    @property
     def keeps_timing(self) -> bool:
         """Whether every step leaves every sound where it was."""
         return all(keeps_timing(method) for method in self.methods)

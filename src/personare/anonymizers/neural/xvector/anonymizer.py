@@ -3,79 +3,68 @@
 1. content, F0 and a speaker vector are taken from the speech;
 2. the vector is replaced by that of a pseudo-speaker;
 3. a network and a source-filter model synthesize it with the new vector. [tomashenko2022voiceprivacy, sec. 3.1]
-Deviations: content comes from the encoder of an end-to-end recognizer (as in M1) instead of a TDNN-F; one network with
-a pulse and noise source in the STFT domain stands for the acoustic and NSF models; vectors are GE2E (256 numbers). F0
-contour, voicing and energy are predicted from content and pseudo-speaker, and the tempo is drawn, unless they are to be
-kept, as B1 keeps F0 and timing (see prosody_choice.py).
+Deviations: content is read from the recognized words by a network (see from_words.py), or, as in M1, comes from the
+encoder of an end-to-end recognizer instead of a TDNN-F; one network with a pulse and noise source in the STFT domain
+stands for the acoustic and NSF models; vectors are GE2E (256 numbers). F0 contour, voicing and energy are predicted
+from content and pseudo-speaker, and the tempo is drawn, unless they are to be kept, as B1 keeps F0 and timing (see
+prosody_choice.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.xvector.even_timing import even_places, quiet_frames
-from personare.anonymizers.neural.xvector.prosody_choice import (
-    EnergyChoice,
-    F0Choice,
-    ProsodyChoice,
-    TimingChoice,
-    chosen_prosody,
-    retime_rows,
-    retime_track,
-    retimed_places,
-    sample_places,
+from personare.anonymizers.neural.words.transcript import SpokenPhrase, refuse_other_languages, transcribe
+from personare.anonymizers.neural.xvector.from_sounds import SILENT_S, EncodedVoice
+from personare.anonymizers.neural.xvector.from_words import (
+    LONGEST_S,
+    SURE_FROM,
+    ReadingVoice,
+    read_freely,
+    read_in_place,
+    reading_tempo,
 )
-from personare.anonymizers.neural.xvector.synthesis import (
-    CROSSFADE,
-    LOUDNESS_LUFS,
-    crossfade,
-    fixed_level,
-    match_level,
-    one_after_another,
-    silent_stretches,
-    synthesize,
-)
+from personare.anonymizers.neural.xvector.generating import fitted_generator
+from personare.anonymizers.neural.xvector.prosody_choice import EnergyChoice, F0Choice, ProsodyChoice, TimingChoice
+from personare.anonymizers.neural.xvector.synthesis import LOUDNESS_LUFS, silent_stretches
+from personare.anonymizers.neural.xvector.treble import RATE_HZ as TREBLE_RATE_HZ
+from personare.anonymizers.neural.xvector.treble import add_treble
 from personare.anonymizers.neural.xvector.weights import SHIPPED, SpeakerBank, open_weights
 from personare.anonymizers.signal.frames import limit_peaks
-from personare.anonymizers.signal.phrases import phrases, refuse_nan, sample_at
+from personare.anonymizers.signal.phrases import refuse_nan
 from personare.anonymizers.signal.retiming import new_ends
 from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError
-from personare.core.files import file_digest
 from personare.core.fingerprint import Fingerprinted
-from personare.core.progress import advance, part
-from personare.core.seeding import Key, rng_for
+from personare.core.progress import part
 from personare.core.weights import require
 from personare.encoders import swift
 from personare.encoders.content import content_encoder
 from personare.encoders.ge2e import Ge2e
-from personare.encoders.grid import RATE_HZ, STEP, frame_count, on_frames
-from personare.encoders.prosody import F0Statistics, ProsodyTrack, f0_statistics, track_prosody
+from personare.encoders.grid import RATE_HZ
+from personare.encoders.prosody import f0_statistics, track_prosody
+from personare.encoders.recognition import RECOGNIZERS
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.assignment import OwnComponents, SynthesisVectors, for_synthesis
-from personare.pseudospeakers.files import load as load_generator
-from personare.pseudospeakers.generator import FittedGenerator, PseudoSpeakerGenerator
-from personare.pseudospeakers.pool import SpeakerPool, read_pool
+from personare.pseudospeakers.generator import PseudoSpeakerGenerator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-_TRACKING = 0.3  # roughly the share of the work that measuring pitch and loudness is
 _EMBEDDED_S = 60.0  # how much of a long recording is embedded for the speaker's own vector
-_SILENT_S = {"keep": 0.02, "predicted": 0.2}  # silence stays silent from this length on, by the choice of energy
+_RECOGNIZING = 0.5  # roughly the share of the work that recognizing words is, where they are read anew
+WORDS = "words"
 
 
 @dataclass(frozen=True)
 class XVector(Fingerprinted):
-    """The same words, spoken by an invented voice in its own way (B1 and its family, neural).
+    """The same words, read anew and spoken by an invented voice in its own way (B1 and its family, neural; English).
 
     Parameters
     ----------
@@ -91,20 +80,30 @@ class XVector(Fingerprinted):
     blend : share of the predicted contour in a blend.
     energy : ``predicted`` from content and pseudo-speaker: then the sound has one loudness, whatever the recording's
         was; or the source's (``keep``: leaks the speaker).
-    timing : ``even``: one rate for everybody, by what is said, then a tempo for each speaker (0.81 to 1.23 times that),
-        drawn pauses, and drawn silence at both ends, by keyed chance; ``moved``: only tempo and ends; or the source's
-        (``keep``: leaks the speaker), which pictures and channels that belong together always get.
+    timing : ``even``: one rate for everybody, by what is said, then a tempo for each speaker, drawn pauses, and drawn
+        silence at both ends, by keyed chance; ``moved``: only tempo and ends; or the source's (``keep``: leaks the
+        speaker; of words, phrase by phrase), which pictures and channels that belong together always get.
     retime : how much slower or faster every stretch of about a syllable may become against the rest, by keyed chance
         (0.2: by a fifth).
-    content : the content encoder the network was trained with: ``moonshine`` (M1).
+    content : ``words``: they are recognized, and a network reads them, so that nothing but the words passes; or the
+        content encoder the network was trained with, ``moonshine`` (M1), which keeps how they were pronounced and
+        everything that is no word (leaks the speaker). To ``keep`` F0 or energy, ``moved`` timing, ``retime`` and
+        ``mask`` need it.
+    recognizer : of the words: ``moonshine``, ``moonshine-base``, which errs less and is slower, or ``both``: the second
+        where the first is unsure.
+    refuse_below : with words, refuse a recording whose words are less sure than this on average (other languages,
+        noise); 0 never.
     mask : remove speaker information from the content by a head trained against a speaker classifier (M1c1).
+    treble : where the source has a rate of 24 kHz or more, add noise from 8 to 12 kHz, guessed from the synthesized
+        sound, which ends at 8 kHz.
     pool : the .npz of speaker vectors to generate from; without one, the shipped pseudo-speakers.
     weights : ``shipped``, or the folder of a synthesizer trained by ``personare train synthesizer``.
     """
 
     paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
-    VERSION: ClassVar[int] = 4
-    MODELS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL)
+    VERSION: ClassVar[int] = 5
+    MODELS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL, "cmudict", "moonshine-base")
+    _WITHOUT_WORDS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL)
 
     generator: str = field(default="o1", compare=False)
     parameters: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -116,15 +115,23 @@ class XVector(Fingerprinted):
     energy: EnergyChoice = "predicted"
     timing: TimingChoice = "even"
     retime: float = 0.0
-    content: str = "moonshine"
+    content: str = WORDS
+    recognizer: Literal["both", "moonshine", "moonshine-base"] = "both"
+    refuse_below: float = 0.25
     mask: bool = False
+    treble: bool = True
     pool: Path | None = None
     weights: Path | None = None
     pseudospeakers: PseudoSpeakerGenerator[Any] | Path = field(init=False, repr=False)
     """The generator, built, or the file of a fitted one: what the method is compared by."""
 
     def __post_init__(self) -> None:
-        content_encoder(self.content)
+        if self.content == WORDS:
+            self._refuse_what_words_lack()
+        else:
+            content_encoder(self.content)
+        if not 0 <= self.refuse_below <= 1:
+            raise ConfigError(f"xvector: refuse_below must be 0 to 1, not {self.refuse_below}")
         _ = self._choice
         if self.weights is not None and str(self.weights) == SHIPPED:
             object.__setattr__(self, "weights", None)
@@ -138,6 +145,23 @@ class XVector(Fingerprinted):
         else:
             built = pseudospeaker(self.generator, **{**self.parameters, "gender": self.gender})
         object.__setattr__(self, "pseudospeakers", built)
+
+    def _refuse_what_words_lack(self) -> None:
+        """Refuse settings that need the speech moment by moment, where only its words are taken."""
+        settings = {"f0": self.f0, "energy": self.energy, "timing": self.timing, "retime": self.retime}
+        lacking = {"f0": ("keep", "blend"), "energy": ("keep",), "timing": ("moved",)}
+        asked = [f"{name}={value}" for name, value in settings.items() if value in lacking.get(name, ())]
+        asked += [f"retime={self.retime}"] * bool(self.retime) + ["mask=true"] * self.mask
+        if asked:
+            raise ConfigError(
+                f"xvector: {asked[0]} needs the sound moment by moment, and content=words takes nothing but words; "
+                "add content=moonshine"
+            )
+
+    @property
+    def needs_words(self) -> bool:
+        """Whether sound without words gives silence: words are spoken anew, and nothing else is."""
+        return self.content == WORDS
 
     @property
     def loudness_lufs(self) -> float | None:
@@ -159,90 +183,59 @@ class XVector(Fingerprinted):
         sound = resample(audio, RATE_HZ)
         if not sound.samples.any():
             return Audio(np.zeros_like(audio.samples), audio.rate_hz)
-        require(*self.MODELS)
+        require(*(self.MODELS if self.needs_words else self._WITHOUT_WORDS))
         vectors = self._vectors(sound, rng)
         synthesized = Audio(self._synthesize(sound, vectors, rng), RATE_HZ)
-        if self.keeps_timing:
-            back = resample(synthesized, audio.rate_hz).samples[: len(audio.samples)]
-            back = np.pad(back, (0, len(audio.samples) - len(back)))
+        if not self.keeps_timing:
+            synthesized = new_ends(synthesized, rng=rng)
+        if self.treble and audio.rate_hz >= TREBLE_RATE_HZ:
+            back = add_treble(synthesized, audio.rate_hz, rng=rng).samples
         else:
-            back = resample(new_ends(synthesized, rng=rng), audio.rate_hz).samples
+            back = resample(synthesized, audio.rate_hz).samples
+        if self.keeps_timing:
+            back = back[: len(audio.samples)]
+            back = np.pad(back, (0, len(audio.samples) - len(back)))
         return Audio(limit_peaks(back, hop=round(0.01 * audio.rate_hz)), audio.rate_hz)
+
+    def voice_of(self, audio: Audio, *, rng: np.random.Generator) -> bytes:
+        """Tell which pseudo-speaker a call with the same arguments would speak as: people get different ones."""
+        sound = resample(audio, RATE_HZ)
+        return self._vectors(sound, rng).envelope.tobytes() if sound.samples.any() else b""
 
     def _vectors(self, sound: Audio, rng: np.random.Generator) -> SynthesisVectors:
         """Generate the pseudo-speaker; vectors have length 1."""
         own = Ge2e()([Audio(sound.samples[: round(_EMBEDDED_S * RATE_HZ)], RATE_HZ)])[0]
         gender = self._bank.gender_of(own)
-        vectors = for_synthesis(self._fitted(), own, rng=rng, gender=gender, own=self.own)
+        generator = fitted_generator(self.pseudospeakers, self.pool, self._bank)
+        vectors = for_synthesis(generator, own, rng=rng, gender=gender, own=self.own)
         return SynthesisVectors(_unit(vectors.envelope), _unit(vectors.source))
 
     def _synthesize(self, sound: Audio, vectors: SynthesisVectors, rng: np.random.Generator) -> Floats:
-        """Synthesize phrase by phrase, one fading into the next."""
-        spans, choice = _overlapping(sound), self._choice
-        tempo = choice.tempo(rng)
-        tracks: list[ProsodyTrack | None] = [None] * len(spans)
-        source, target = None, self._bank.f0_of(vectors.source)
-        if choice.needs_track or self.pitch == "keep":
-            with part(_TRACKING):
-                measured = [_tracked(sound.samples[first:last]) for first, last in spans]
-            source = f0_statistics(np.concatenate([track.f0_hz[track.voiced] for track in measured]))
-            tracks = [*measured] if choice.needs_track else tracks
+        model = open_weights(self.weights or SHIPPED)
+        if not self.needs_words:
+            encode = content_encoder(self.content)
+            return EncodedVoice(model, encode, self._choice, self.mask, self.pitch == "keep")(sound, vectors, rng)
+        number, tempo = int(rng.integers(model.reader.readers)), reading_tempo(rng)
+        with part(_RECOGNIZING):
+            spoken = self._transcribe(sound.samples)
+        refuse_other_languages(spoken, least=self.refuse_below, otherwise="add content=moonshine")
+        target = model.bank.f0_of(vectors.source)
         if self.pitch == "keep":
-            target = source or target
+            track = track_prosody(sound.samples)
+            target = f0_statistics(track.f0_hz[track.voiced]) or target
+        voice = ReadingVoice(model, self._choice, vectors.envelope, target, number, tempo, rng)
+        with part(1.0 - _RECOGNIZING):
+            if not self.keeps_timing:
+                return read_freely(voice, spoken, length=len(sound.samples))
+            read = read_in_place(voice, spoken, length=len(sound.samples))
+        return np.where(silent_stretches(sound.samples, least_s=SILENT_S[self.energy]), np.float32(0), read)
 
-        def pieces() -> Iterator[tuple[int, Floats]]:
-            for (first, last), track in zip(spans, tracks, strict=True):
-                some, begin = sound.samples[first:last], round(tempo * first)
-                length = None if choice.timing == "even" else round(tempo * last) - begin
-                yield (
-                    begin,
-                    self._speak(
-                        some, track, vectors.envelope, source=source, target=target, tempo=tempo, length=length, rng=rng
-                    ),
-                )
-                advance(len(some) / RATE_HZ)
-
-        with part(1.0 if source is None else 1.0 - _TRACKING):
-            if choice.timing == "even":
-                joined = crossfade(*one_after_another(piece for _, piece in pieces()))
-            else:
-                joined = crossfade(pieces(), round(tempo * len(sound.samples)))
-        return match_level(sound.samples, joined) if self.energy == "keep" else fixed_level(joined)
-
-    def _speak(
-        self,
-        samples: Floats,
-        track: ProsodyTrack | None,
-        vector: Floats,
-        *,
-        source: F0Statistics | None,
-        target: F0Statistics,
-        tempo: float,
-        length: int | None,
-        rng: np.random.Generator,
-    ) -> Floats:
-        """Synthesize ``length`` samples of one phrase, or as many as it takes; where it is silent, it stays silent."""
-        model, choice = open_weights(self.weights or SHIPPED), self._choice
-        content = on_frames(content_encoder(self.content)(samples), frame_count(len(samples)))
-        silent = silent_stretches(samples, least_s=_SILENT_S[self.energy])
-        if length is None:
-            energy_db = model.predict_prosody(content, vector).energy_db
-            places = even_places(
-                content, quiet_frames(energy_db, len(content)), reach=choice.retime, tempo=tempo, rng=rng
-            )
-            length = len(places) * STEP
-        elif choice.retime or tempo != 1.0:
-            places = retimed_places(len(content), reach=choice.retime, tempo=tempo, rng=rng)
-        else:
-            places = None
-        if places is not None:
-            content, silent = retime_rows(content, places), silent[sample_places(places, len(silent), length=length)]
-            track = None if track is None else retime_track(track, places)
-        predicted = model.predict_prosody(content, vector) if choice.needs_prediction else None
-        prosody = chosen_prosody(choice, track, predicted, source=source, target=target)
-        sound = synthesize(model, content, prosody, vector, length=length, rng=rng, mask=self.mask)
-        sound = np.pad(sound, (0, length - len(sound)))
-        return np.where(silent, np.float32(0), sound)
+    def _transcribe(self, samples: Floats) -> list[SpokenPhrase]:
+        longest_s = None if self.keeps_timing else LONGEST_S
+        if self.recognizer != "both":
+            return transcribe(samples, model=self.recognizer, longest_s=longest_s)
+        first, again = RECOGNIZERS[::-1]
+        return transcribe(samples, model=first, again=again, sure_from=SURE_FROM, longest_s=longest_s)
 
     @property
     def _choice(self) -> ProsodyChoice:
@@ -252,49 +245,6 @@ class XVector(Fingerprinted):
     def _bank(self) -> SpeakerBank:
         return open_weights(self.weights or SHIPPED).bank
 
-    def _fitted(self) -> FittedGenerator[Any]:
-        """The fitted generator, made once a process for as long as its files stay the same."""
-        if isinstance(self.pseudospeakers, Path):
-            digest = file_digest(self.pseudospeakers) if self.pseudospeakers.is_file() else ""
-            return _loaded(self.pseudospeakers, digest)
-        if self.pool is not None:
-            digest = file_digest(self.pool) if self.pool.is_file() else ""
-            return _fitted_on_pool(self.pseudospeakers, self.pool, digest)
-        return _fitted_on_bank(self.pseudospeakers, self._bank)
-
-
-def _overlapping(sound: Audio) -> list[tuple[int, int]]:
-    """First sample and the one after the last of phrases that reach 20 ms into each other."""
-    cuts = [(sample_at(first, RATE_HZ), sample_at(last, RATE_HZ)) for first, last in phrases(sound)]
-    return [(max(first - CROSSFADE, 0), min(last + CROSSFADE, len(sound.samples))) for first, last in cuts]
-
-
-def _tracked(samples: Floats) -> ProsodyTrack:
-    track = track_prosody(samples)
-    advance(len(samples) / RATE_HZ)
-    return track
-
 
 def _unit(vector: Floats) -> Floats:
     return (vector / max(float(np.linalg.norm(vector)), 1e-9)).astype(np.float32)
-
-
-@lru_cache(maxsize=4)
-def _loaded(path: Path, _digest: str) -> FittedGenerator[Any]:
-    return load_generator(path)
-
-
-@lru_cache(maxsize=4)
-def _fitted_on_pool(generator: PseudoSpeakerGenerator[Any], pool: Path, _digest: str) -> FittedGenerator[Any]:
-    return _fit(generator, read_pool(pool))
-
-
-@lru_cache(maxsize=4)
-def _fitted_on_bank(generator: PseudoSpeakerGenerator[Any], bank: SpeakerBank) -> FittedGenerator[Any]:
-    return _fit(generator, SpeakerPool(bank.vectors, bank.genders))
-
-
-def _fit(generator: PseudoSpeakerGenerator[Any], pool: SpeakerPool) -> FittedGenerator[Any]:
-    """Fit by a public key: attacker and defender know the same generator."""
-    name = getattr(generator, "name", type(generator).__qualname__)
-    return generator.fit(pool, rng=rng_for(Key.from_seed("personare pseudospeakers"), name))

@@ -3,13 +3,15 @@
 A folder holds ``voice.onnx`` (content, prosody, speaker vector -> bands), ``mask.onnx`` (content -> content with less
 of the speaker in it), ``voice.json`` (the card: data, licence, hashes, what was measured) and ``voices.npz`` (vectors
 of pseudo-speakers with their genders, and regressions from a vector to its F0 and gender); and, unless it was trained
-before there was one, ``prosody.onnx`` (content, speaker vector -> F0 contour, voicing, energy). Files that do not fit
-the card are refused.
+before there were any, ``prosody.onnx`` (content, speaker vector -> F0 contour, voicing, energy), the reader's two
+networks, ``reader_text.onnx`` and ``reader_speech.onnx`` (symbols of sounds -> content), and ``voice_reading.onnx``, a
+``voice.onnx`` that was trained on for such content. Files that do not fit the card are refused.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -20,8 +22,9 @@ import numpy as np
 
 from personare.core.errors import WeightsError
 from personare.core.files import file_digest
-from personare.core.sessions import open_session
+from personare.core.sessions import Session, open_session
 from personare.encoders.prosody import F0Statistics, PredictedProsody, read_prediction
+from personare.encoders.reading import ContentReader
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 NETWORK, MASK, CARD, VOICES = "voice.onnx", "mask.onnx", "voice.json", "voices.npz"
 PROSODY_NETWORK = "prosody.onnx"
+READER_NETWORKS = ("reader_text.onnx", "reader_speech.onnx")
+READING_NETWORK = "voice_reading.onnx"
+_LATER = (PROSODY_NETWORK, *READER_NETWORKS, READING_NETWORK)  # what a voice may lack
 SHIPPED = "shipped"
 
 
@@ -61,13 +67,15 @@ class SpeakerBank:
 
 @dataclass(frozen=True, eq=False)
 class SynthesizerModel:
-    """An opened synthesizer: its network, its mask, its pseudo-speakers, its card; its prosody network, if any."""
+    """An opened synthesizer: network, mask, pseudo-speakers, card; its prosody network and its reader, if any."""
 
     network: Any
     mask: Any
     bank: SpeakerBank
     card: dict[str, Any]
     prosody: Any = None
+    content_reader: ContentReader | None = None
+    reading_network: Any = None
     where: str = SHIPPED
 
     def masked(self, content: Floats) -> Floats:
@@ -75,10 +83,11 @@ class SynthesizerModel:
         kept: Floats = self.mask.run(None, {"content": content})[0]
         return kept
 
-    def log_bands(self, content: Floats, prosody: Floats, vector: Floats) -> Floats:
-        """Predict the log-strength of every band: [frames, bands]."""
+    def log_bands(self, content: Floats, prosody: Floats, vector: Floats, *, is_read: bool = False) -> Floats:
+        """Predict the log-strength of every band: [frames, bands]; ``is_read``: content comes from the reader."""
         inputs = {"content": content[None], "prosody": prosody[None], "voice": vector[None].astype(np.float32)}
-        logs: Floats = self.network.run(None, inputs)[0][0]
+        network = self.reading_network if is_read and self.reading_network is not None else self.network
+        logs: Floats = network.run(None, inputs)[0][0]
         return logs
 
     def predict_prosody(self, content: Floats, vector: Floats) -> PredictedProsody:
@@ -90,6 +99,16 @@ class SynthesizerModel:
             )
         inputs = {"content": content[None], "voice": vector[None].astype(np.float32)}
         return read_prediction(self.prosody.run(None, inputs)[0][0])
+
+    @property
+    def reader(self) -> ContentReader:
+        """What turns symbols of sounds into content."""
+        if self.content_reader is None:
+            raise WeightsError(
+                f"{self.where}: has no {READER_NETWORKS[0]} to read words with; add a reader with personare train "
+                "reader, or use content=moonshine"
+            )
+        return self.content_reader
 
 
 def shipped_folder() -> Path:
@@ -105,7 +124,7 @@ def open_weights(where: Path | str = SHIPPED) -> SynthesizerModel:
 
 def _digests(folder: Path, where: str) -> tuple[tuple[str, str], ...]:
     """Hash the card and the files beside it; a file that is missing is one line."""
-    names = (CARD, NETWORK, MASK, VOICES, *([PROSODY_NETWORK] if (folder / PROSODY_NETWORK).exists() else []))
+    names = (CARD, NETWORK, MASK, VOICES, *(name for name in _LATER if (folder / name).exists()))
     try:
         return tuple((name, file_digest(folder / name)) for name in names)
     except FileNotFoundError as error:
@@ -124,9 +143,31 @@ def _opened(folder: Path, where: str, digests: tuple[tuple[str, str], ...]) -> S
         content = {name: (folder / name).read_bytes() for name, _ in digests[1:]}
         sessions = {name: open_session(graph, where=where) for name, graph in content.items() if name != VOICES}
         bank, prosody = read_bank(content[VOICES]), sessions.get(PROSODY_NETWORK)
-        return SynthesizerModel(sessions[NETWORK], sessions[MASK], bank, card, prosody, where)
+        return SynthesizerModel(
+            sessions[NETWORK],
+            sessions[MASK],
+            bank,
+            card,
+            prosody,
+            _content_reader(sessions, card),
+            sessions.get(READING_NETWORK),
+            where,
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{where}: not a trained voice ({type(error).__name__}: {error})") from None
+
+
+def _content_reader(sessions: Mapping[str, Session], card: Mapping[str, Any]) -> ContentReader | None:
+    if any(name not in sessions for name in READER_NETWORKS):
+        return None
+    text, speech = (sessions[name] for name in READER_NETWORKS)
+    return ContentReader(text, speech, int(card["reader"]["symbols"]), len(card["reader"]["readers"]))
+
+
+def package_files(folder: Path) -> dict[str, bytes]:
+    """The files of a voice beside its card, by name."""
+    names = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]
+    return {name: (folder / name).read_bytes() for name in names}
 
 
 def read_bank(content: bytes) -> SpeakerBank:

@@ -1,0 +1,120 @@
+"""xvector from words: they are read anew, nothing else of a recording passes, and what needs the sound is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from conftest import hum
+from personare.anonymizers import anonymizer
+from personare.anonymizers.neural.words.phrases import Phrase
+from personare.anonymizers.neural.words.transcript import SpokenPhrase
+from personare.anonymizers.neural.xvector import anonymizer as xvector_anonymizer
+from personare.anonymizers.neural.xvector.from_words import ReadingVoice, read_freely, read_in_place
+from personare.anonymizers.neural.xvector.prosody_choice import ProsodyChoice
+from personare.anonymizers.neural.xvector.weights import open_weights
+from personare.core.audio import Audio, resample
+from personare.core.errors import AudioError, ConfigError, PersonareError
+from personare.encoders.recognition import RecognizedWord, recognize
+from personare.voices.piper import Piper
+
+RATE_HZ = 16_000
+SENTENCE = "She threw the ball high above the chimney, and the fox slipped through a gap in the fence."
+
+
+@cache
+def spoken_by(voice: int, text: str = SENTENCE) -> Audio:
+    return resample(Piper()(text, voice=voice, rate=1.0, rng=np.random.default_rng(1)), RATE_HZ)
+
+
+def said(text: str, *, start: int = 0, end: int = 3 * RATE_HZ, sure: float = 0.9) -> SpokenPhrase:
+    return SpokenPhrase(Phrase(start, end), tuple(RecognizedWord(word, sure) for word in text.split()))
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"f0": "keep"}, "f0=keep"),
+        ({"f0": "blend"}, "f0=blend"),
+        ({"energy": "keep"}, "energy=keep"),
+        ({"timing": "moved"}, "timing=moved"),
+        ({"retime": 0.2}, "retime=0.2"),
+        ({"mask": True}, "mask=true"),
+    ],
+)
+def test_what_needs_the_sound_is_refused_with_words_and_not_without(settings: dict[str, object], named: str) -> None:
+    with pytest.raises(ConfigError, match=f"xvector: {named} needs the sound moment by moment.*add content=moonshine"):
+        anonymizer("xvector", **settings)
+    assert not anonymizer("xvector", content="moonshine", **settings).needs_words  # type: ignore[attr-defined]
+
+
+def test_a_wrong_limit_is_one_line() -> None:
+    with pytest.raises(ConfigError, match=r"refuse_below must be 0 to 1, not 1\.5"):
+        anonymizer("xvector", refuse_below=1.5)
+    with pytest.raises(PersonareError):
+        anonymizer("xvector", recognizer="whisper")
+
+
+@pytest.mark.models
+def test_nothing_of_a_recording_passes_but_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two people and noise, of whom the recognizer is made to hear the same words: the same bits come out."""
+    monkeypatch.setattr(xvector_anonymizer, "transcribe", lambda *_, **__: [said("The fox slipped away.")])
+    noise = Audio((0.1 * np.random.default_rng(2).standard_normal(20_000)).astype(np.float32), RATE_HZ)
+    method = anonymizer("xvector", gender="any")
+    first, *others = (method(one, rng=np.random.default_rng(5)) for one in (spoken_by(3), spoken_by(4), noise))
+    assert first.samples.any()
+    assert all(np.array_equal(first.samples, other.samples) for other in others)
+    another = method(spoken_by(3), rng=np.random.default_rng(6))
+    assert not np.array_equal(first.samples, another.samples), "another key, another voice"
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("timing", ["even", "keep"])
+def test_the_words_can_be_recognized_again(timing: str) -> None:
+    hidden = anonymizer("xvector", timing=timing)(spoken_by(3), rng=np.random.default_rng(4))
+    again = [word.text.lower().strip(",.") for word in recognize(hidden.samples, model="moonshine-base")]
+    wanted = [word.lower().strip(",.") for word in SENTENCE.split()]
+    assert len(set(wanted) & set(again)) >= 0.75 * len(set(wanted)), again
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("spoken", [[], [said("")], [said("... !")]], ids=["no phrase", "no word", "marks"])
+def test_sound_without_words_is_silence_of_the_same_length(
+    spoken: list[SpokenPhrase], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xvector_anonymizer, "transcribe", lambda *_, **__: spoken)
+    audio = hum(1, duration_s=2.0)
+    hidden = anonymizer("xvector")(audio, rng=np.random.default_rng(1))
+    assert not hidden.samples.any() and len(hidden.samples) == len(audio.samples)
+
+
+@pytest.mark.models
+def test_what_is_hardly_english_is_refused_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    unsure = [said("no " * 20, end=6 * RATE_HZ, sure=0.1)]
+    monkeypatch.setattr(xvector_anonymizer, "transcribe", lambda *_, **__: unsure)
+    with pytest.raises(AudioError, match=r"hardly English.*Add content=moonshine, or set refuse_below=0") as caught:
+        anonymizer("xvector")(spoken_by(3), rng=np.random.default_rng(1))
+    assert "\n" not in str(caught.value)
+    assert anonymizer("xvector", refuse_below=0.0)(spoken_by(3), rng=np.random.default_rng(1)).samples.any()
+
+
+@pytest.mark.models
+def test_phrases_are_read_in_their_place_and_sentences_one_after_the_other() -> None:
+    """Where it sounds is where somebody spoke, or one sentence follows the other."""
+    model = open_weights()
+    vector, choice = model.bank.vectors[0], ProsodyChoice(f0="predicted", energy="predicted", timing="even")
+    voice = ReadingVoice(model, choice, vector, model.bank.f0_of(vector), 0, 1.0, np.random.default_rng(1))
+    phrases = [said("The fox slipped away.", start=1600, end=20_000), said("It was gone.", start=40_000, end=56_000)]
+    whole = read_in_place(voice, phrases, length=60_000)
+    sounding = np.flatnonzero(whole)
+    assert len(whole) == 60_000 and sounding[0] >= 1600 and sounding[-1] < 56_000
+    assert not whole[20_000:40_000].any() and whole[1600:20_000].any() and whole[40_000:56_000].any()
+    both = len(voice.content("The fox slipped away. It was gone."))
+    free = read_freely(voice, phrases, length=60_000)
+    assert len(free) == both * 192, "few words are one sentence, wherever the speaker paused"
+    slow = replace(voice, tempo=1.2)
+    assert len(slow.content("It was gone.")) > 1.1 * len(voice.content("It was gone."))
+    assert not len(voice.speak(voice.content("... !"))), "marks have no sound"
