@@ -1,7 +1,7 @@
-"""What cascade does to words, quality and time: WER of original and result by two recognizers, DNSMOS, speed.
+"""What methods that speak words anew do to words, quality and time: WER by two recognizers, DNSMOS, speed.
 
-    python benchmarks/cascade.py [CORPUS] [--utterances N] [--corpus-part NAME] [--recognizers NAME,NAME]
-                                 [--set PARAMETER=VALUE]
+    python benchmarks/cascade.py [CORPUS] [--method cascade|xvector] [--utterances N] [--corpus-part NAME]
+                                 [--recognizers NAME,NAME] [--set PARAMETER=VALUE]
 
 Utterances of the part 'eval' whose column ``corpus`` is NAME (librispeech if not said), the shortest first, no
 speaker more often than needed. The speed is seconds of sound per second of one processor core, without loading.
@@ -20,6 +20,7 @@ from personare.anonymizers import anonymizer
 from personare.core.audio import Audio, read_mono
 from personare.core.errors import PersonareError
 from personare.core.seeding import Key, rng_for
+from personare.encoders.recognition import RECOGNIZERS, recognize
 from personare.listeners import listener
 from personare.listeners.dnsmos import Dnsmos
 from personare.listeners.normalize import normalizer
@@ -33,6 +34,7 @@ SHORTEST_S = 3.0
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, nargs="?", default=BESIDE)
+    parser.add_argument("--method", default="cascade")
     parser.add_argument("--utterances", type=int, default=40)
     parser.add_argument("--corpus-part", default="librispeech")
     parser.add_argument("--recognizers", default="moonshine,whisper")
@@ -42,8 +44,11 @@ def main() -> None:
         print(f"skipped: no corpus of real speech at {words.corpus}; name one")
         return
     rows = chosen(words.corpus, words.corpus_part, words.utterances)
-    method = anonymizer("cascade", **dict(one.split("=", 1) for one in words.set))
-    method(read_mono(words.corpus / rows[0]["audio"]), rng=np.random.default_rng(1))  # loading is not counted
+    method = anonymizer(words.method, **dict(one.split("=", 1) for one in words.set))
+    begin = Audio(read_mono(words.corpus / rows[0]["audio"]).samples[:32_000], 16_000)
+    method(begin, rng=np.random.default_rng(1))  # loading is not counted
+    for name in RECOGNIZERS:
+        recognize(begin.samples, model=name)
     originals: list[Audio] = []
     results: list[Audio] = []
     kept = []
@@ -62,11 +67,11 @@ def main() -> None:
         kept.append(row)
     sound_s = sum(audio.duration_s for audio in originals)
     print(f"{len(kept)} utterances, {sound_s:.0f} s, {refused} refused; {sound_s / spent_s:.1f} x real time (one core)")
-    for side, sounds in (("original", originals), ("cascade", results)):
+    for side, sounds in (("original", originals), (words.method, results)):
         scores = [opinion.overall for opinion in Dnsmos()(sounds)]
         print(f"DNSMOS, {side}: {np.mean(scores):.2f} (sd {np.std(scores):.2f})")
     for name in words.recognizers.split(","):
-        for side, sounds in (("original", originals), ("cascade", results)):
+        for side, sounds in (("original", originals), (words.method, results)):
             print(f"WER by {name}, {side}: {wer(name, kept, sounds)}")
 
 

@@ -33,7 +33,7 @@ from personare.corpora import read_corpus
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.pseudospeakers.pool import SpeakerPool, write_pool
 
-KEPT = {"f0": "keep", "energy": "keep", "timing": "keep"}
+KEPT = {"content": "moonshine", "f0": "keep", "energy": "keep", "timing": "keep"}
 PREDICTED = {**KEPT, "f0": "predicted", "energy": "predicted"}
 CHANNELS: dict[str, dict[str, Any]] = {
     "everything kept": KEPT,
@@ -42,7 +42,8 @@ CHANNELS: dict[str, dict[str, Any]] = {
     "energy predicted": {**KEPT, "energy": "predicted"},
     "energy and F0 predicted": PREDICTED,
     "energy and F0 predicted, tempo moved": {**PREDICTED, "timing": "moved"},
-    "energy, F0 and timing replaced (the default)": {},
+    "energy, F0 and timing replaced": {"content": "moonshine"},
+    "words alone (the default)": {},
 }
 LENGTHS = (1, 3)
 FUSION = "wespeaker+wakehubert+energy+rhythm+spectrum"

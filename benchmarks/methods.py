@@ -31,6 +31,7 @@ from personare.core.errors import PersonareError, UnknownNameError, did_you_mean
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
+ENCODED: dict[str, Any] = {"method": "xvector", "content": "moonshine"}  # content by the encoder, as in M1
 METHODS: dict[str, dict[str, Any]] = {
     "mcadams (B2)": {"method": "mcadams", "alpha": 0.8},
     "mcadams alpha 0.8..0.9": {"method": "mcadams", "alpha": [0.8, 0.9]},
@@ -39,6 +40,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "mcadams radius 0.975 (D1)": {"method": "mcadams", "alpha": 0.8, "radius": 0.975},
     "formants (I1)": {"method": "formants"},
     "cascade": {"method": "cascade"},
+    "cascade, coarse prosody": {"method": "cascade", "prosody": "coarse"},
     "usc (C0)": {"method": "usc"},
     "world": {"method": "world"},
     "world, then mcadams": {
@@ -46,11 +48,12 @@ METHODS: dict[str, dict[str, Any]] = {
         "steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}],
     },
     "xvector": {"method": "xvector"},
-    "xvector, timing moved": {"method": "xvector", "timing": "moved"},
-    "xvector, timing kept": {"method": "xvector", "timing": "keep"},
-    "xvector, prosody kept": {"method": "xvector", "f0": "keep", "energy": "keep", "timing": "keep"},
-    "xvector, masked content (M1c1)": {"method": "xvector", "timing": "moved", "mask": True},
-    "xvector, copy-synthesis (M1c2)": {"method": "xvector", "timing": "moved", "generator": "copy"},
+    "xvector, pronunciation kept": ENCODED,
+    "xvector, timing moved": {**ENCODED, "timing": "moved"},
+    "xvector, timing kept": {**ENCODED, "timing": "keep"},
+    "xvector, prosody kept": {**ENCODED, "f0": "keep", "energy": "keep", "timing": "keep"},
+    "xvector, masked content (M1c1)": {**ENCODED, "timing": "moved", "mask": True},
+    "xvector, copy-synthesis (M1c2)": {**ENCODED, "timing": "moved", "generator": "copy"},
 }
 ALPHAS = (0.9, 0.8, 0.7, 0.6, 0.5)
 USABLE_SHARE = 0.5
@@ -70,7 +73,7 @@ def study_of(words: argparse.Namespace) -> Study:
     if words.strengths:
         methods = {name: {"method": one.method, **one.parameters} for name, one in PRESETS.items()}
     if words.generators:
-        moved = {"method": "xvector", "timing": "moved"}
+        moved = {**ENCODED, "timing": "moved"}
         methods = {f"xvector, {name}": {**moved, "generator": name} for name in PSEUDOSPEAKERS.names()}
     if words.only:
         methods = picked(words.only, methods)

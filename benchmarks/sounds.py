@@ -28,6 +28,7 @@ SHOWN = (
     "world",
     "formants (I1)",
     "xvector",
+    "xvector, pronunciation kept",
     "xvector, prosody kept",
     "usc (C0)",
     "cascade",

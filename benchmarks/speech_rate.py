@@ -50,7 +50,8 @@ def main() -> None:
         speeds.append(float(content_speed(content)[~quiet].mean()))
         rates.append(letters / (float((~quiet).sum()) * PAIR * FINE / RATE_HZ))
         for timing in TIMINGS:
-            hidden = pn.anonymize(audio, method="xvector", key="rate", speaker=speaker, timing=timing)
+            settings = {"content": "moonshine", "timing": timing}
+            hidden = pn.anonymize(audio, method="xvector", key="rate", speaker=speaker, **settings)
             after[timing].append(letters / hidden.duration_s)
     speed, rate = np.log(speeds), np.log(rates)
     slope = float(np.polyfit(speed, rate, 1)[0])
