@@ -21,10 +21,11 @@ from personare.encoders.grid import WIDTH  # noqa: E402
 from personare.encoders.reading import READER_SHARE, ContentReader, frame_total, one_hot, within_symbols  # noqa: E402
 from personare.training import loop  # noqa: E402
 from personare.training.plan import TrainingPlan  # noqa: E402
-from personare.training.reader.run import ReaderTrainingRun, export_reader, hold_out, load, save  # noqa: E402
+from personare.training.reader.run import ReaderTrainingRun, export_reader, hold_out, load  # noqa: E402
 from personare.training.reader.settings import ReaderSettings  # noqa: E402
 from personare.training.reader.task import TEXT, ReaderTask, part  # noqa: E402
 from personare.training.synthesizer import network  # noqa: E402
+from personare.training.synthesizer.features import save  # noqa: E402
 
 SYMBOLS, READERS = 6, 3
 TINY = ReaderSettings(

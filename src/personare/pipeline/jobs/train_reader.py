@@ -39,9 +39,10 @@ from personare.pipeline.jobs.readings import READINGS
 from personare.pipeline.jobs.training_files import sources_of, write_log, write_package
 from personare.training import loop
 from personare.training.checkpoints import Validation
-from personare.training.reader.run import ReaderTrainingRun, export_reader, hold_out, save
+from personare.training.reader.run import ReaderTrainingRun, export_reader, hold_out
 from personare.training.reader.settings import ReaderSettings
 from personare.training.reader.task import ReaderTask
+from personare.training.synthesizer.features import save
 from personare.voices.pronunciation import MODEL as PRONUNCIATION
 from personare.voices.pronunciation import pronounce
 from personare.voices.spelling import SYMBOL_COUNT, spell, symbol_numbers

@@ -5,27 +5,21 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import io
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from personare.core.errors import TrainingError
-from personare.core.files import write_bytes
 from personare.core.seeding import Key, rng_for
 from personare.training import loop, parallel
 from personare.training.reader.settings import ReaderSettings
 from personare.training.reader.task import SPEECH, TEXT, ReaderTask, ReadSentence, new_task, part
 from personare.training.synthesizer.export import export
 from personare.training.torch_extra import torch_for
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 VERSION = 2  # raise it whenever the same settings and readings would end in other weights
 _MIN_SENTENCES = 20
@@ -81,13 +75,6 @@ def hold_out(paths: Sequence[Path], settings: ReaderSettings, *, symbols: int, r
         symbols,
         readers,
     )
-
-
-def save(arrays: dict[str, NDArray[Any]], path: Path) -> None:
-    """Write a sentence that was read; who looks sees all of it or nothing."""
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)  # type: ignore[arg-type]  # numpy's stub takes the names for its own options
-    write_bytes(path, stream.getvalue())
 
 
 def load(path: Path) -> ReadSentence:
