@@ -47,7 +47,6 @@ from personare.encoders.content import content_encoder
 from personare.encoders.ge2e import Ge2e
 from personare.encoders.grid import RATE_HZ
 from personare.encoders.prosody import f0_statistics, track_prosody
-from personare.encoders.recognition import RECOGNIZERS
 from personare.pseudospeakers import pseudospeaker
 from personare.pseudospeakers.assignment import OwnComponents, SynthesisVectors, for_synthesis
 from personare.pseudospeakers.generator import PseudoSpeakerGenerator
@@ -234,8 +233,7 @@ class XVector(Fingerprinted):
         longest_s = None if self.keeps_timing else LONGEST_S
         if self.recognizer != "both":
             return transcribe(samples, model=self.recognizer, longest_s=longest_s)
-        first, again = RECOGNIZERS[::-1]
-        return transcribe(samples, model=first, again=again, sure_from=SURE_FROM, longest_s=longest_s)
+        return transcribe(samples, model="moonshine", again="moonshine-base", sure_from=SURE_FROM, longest_s=longest_s)
 
     @property
     def _choice(self) -> ProsodyChoice:
