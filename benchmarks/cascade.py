@@ -10,8 +10,12 @@ speaker more often than needed. The speed is seconds of sound per second of one 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy wakes up
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import polars as pl

@@ -21,7 +21,6 @@ from personare.anonymizers.neural.words.transcript import Segment, segments_of, 
 from personare.core.audio import Audio, resample
 from personare.core.errors import AudioError, ConfigError, MissingExtraError, UnknownNameError, WeightsError
 from personare.core.seeding import Key
-from personare.encoders import recognition
 from personare.encoders.recognition import RecognizedWord, recognize
 from personare.pipeline.jobs.anonymize_work import hide_channels
 from personare.pipeline.system import System
@@ -263,39 +262,6 @@ def test_two_people_of_one_recording_never_share_a_voice(monkeypatch: pytest.Mon
         hide_channels(System("cascade"), Key.from_seed(seed), tracks)
         first, other, again = spoke[-3:]
         assert first == again != other
-
-
-def test_a_sound_is_recognized_once_and_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def count(samples: NDArray[np.float32], _networks: object) -> tuple[RecognizedWord, ...]:
-        asked.append(len(samples))
-        return (RecognizedWord(f"{len(samples)}", 1.0),)
-
-    monkeypatch.setattr(recognition, "_recognized", count)
-    monkeypatch.setattr(recognition, "_networks", lambda *_: None)
-    monkeypatch.setattr(recognition, "_known", {})
-    monkeypatch.setattr(recognition, "REMEMBERED", 2)
-    sounds = [np.zeros(recognition.SHORTEST + more, np.float32) for more in range(3)]
-    for index in (0, 1, 0, 2, 1, 0):
-        (word,) = recognize(sounds[index], model="moonshine")
-        assert word.text == f"{len(sounds[index])}"
-    assert [count - recognition.SHORTEST for count in asked] == [0, 1, 2, 0]
-    recognize(sounds[0], model="moonshine-base")
-    recognize(sounds[0] + np.float32(1e-6), model="moonshine-base")
-    assert len(asked) == 6, "another recognizer or another sound is no sound known"
-    words = recognize(sounds[0], model="moonshine-base")
-    words.clear()
-    assert recognize(sounds[0], model="moonshine-base"), "what a caller does to the list changes nothing"
-
-
-@pytest.mark.models
-def test_both_recognizers_tell_how_sure_they_are() -> None:
-    for model in ("moonshine", "moonshine-base"):
-        found = recognize(spoken().samples, model=model)
-        assert "orchard" in " ".join(word.text for word in found)
-        assert all(0 < word.confidence <= 1 for word in found)
-        assert np.mean([word.confidence for word in found]) > 0.8
 
 
 @pytest.mark.models

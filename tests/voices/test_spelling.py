@@ -30,7 +30,7 @@ STRESS = "ˈˌ"
         ("F IY1 L", "fˈil"),
         ("F AA1 DH ER0", "fˈɑðəɹ"),
         ("W ER1 D", "wˈɜɹd"),
-        ("W AO1 T ER0", "wˈɔTəɹ"),
+        ("W AO1 T ER0", "wˈɔtəɹ"),
         ("S AO1 IH0 NG", "sˈɔɪŋ"),
     ],
 )
@@ -41,6 +41,11 @@ def test_each_sound_is_one_symbol(phones: str, spelled: str) -> None:
 
 def test_marks_and_blanks_stay_and_an_article_is_a_schwa() -> None:
     assert spell("ɐ ˈaʊl, bˈɔɪ; tʃˈiːz! ˌeɪ?") == "ə ˈWl, bˈY; ʧˈiz! ˌA?"
+
+
+def test_small_words_that_are_easily_misheard_are_said_in_full() -> None:
+    assert spell("ənd, aɪ. ɑːn ɪt") == "ˌænd, ˌI. ˌɑn ɪt"
+    assert spell("hˈænd ˈaɪ ˈɑːn lˈɛɡənd") == "hˈænd ˈI ˈɑn lˈɛɡənd", "and no part of a word, nor one that has stress"
 
 
 def test_symbols_are_numbered_from_the_one_after_the_frame() -> None:
@@ -97,10 +102,10 @@ def test_every_word_of_the_dictionary_is_spelled_with_known_symbols() -> None:
 
 @pytest.mark.models
 def test_different_sounds_have_different_symbols() -> None:
-    """Words that the dictionary tells apart stay apart, but for r after a weak vowel (``letter``, ``let her``)."""
+    """Words that the dictionary tells apart stay apart, but for r after a weak vowel, and a t that is flapped."""
     lexicon = dictionary()
     drawn = np.random.default_rng(2).choice(sorted(lexicon), 4000, replace=False).tolist()
-    spoken = {to_ipa(lexicon[word]).replace("ɚ", "əɹ").replace("ɾ", "T") for word in drawn}
+    spoken = {to_ipa(lexicon[word]).replace("ɚ", "əɹ").replace("ɾ", "t") for word in drawn}
     assert len({spell(ipa) for ipa in spoken}) == len(spoken)
 
 

@@ -58,7 +58,7 @@ def transcribe(
         sound = _level(samples[phrase.start : phrase.end])
         one = SpokenPhrase(phrase, tuple(recognize(sound, model=model)))
         if again is not None and mean_confidence([one]) < sure_from:
-            one = SpokenPhrase(phrase, tuple(recognize(sound, model=again)))
+            one = SpokenPhrase(phrase, tuple(recognize(sound, model=again, proposed_by=model)))
         spoken.append(one)
         advance(phrase.duration_s)
     return spoken

@@ -100,7 +100,7 @@ class XVector(Fingerprinted):
     """
 
     paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
-    VERSION: ClassVar[int] = 5
+    VERSION: ClassVar[int] = 6
     MODELS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL, "cmudict", "moonshine-base")
     _WITHOUT_WORDS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL)
 

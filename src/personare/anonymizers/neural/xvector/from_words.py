@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 LONGEST_S = 16.0  # of speech that is recognized at a time, pauses and all
-SURE_FROM = 0.88  # mean confidence from which on a phrase is not recognized again by the larger model
+SURE_FROM = 0.9  # mean confidence from which on a phrase is not recognized again by the larger model
 TEMPO, TEMPO_OCTAVES = 1.1, 0.15  # readers are slowed down a little, and by chance a little more or less
 PAUSE_S, PAUSE_SPREAD = 0.3, 0.3  # the median of a pause between sentences, and the spread of its logarithm
 _FADE_S = 0.01

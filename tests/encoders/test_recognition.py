@@ -1,0 +1,139 @@
+"""Words and how sure they are: what is proposed changes nothing but the time, and a sound is recognized once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from personare.core.audio import resample
+from personare.encoders import recognition
+from personare.encoders.recognition import RATE_HZ, SHORTEST, recognize
+from personare.encoders.word_pieces import END
+from personare.voices.piper import Piper
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TEXT = "He usually walks home through the orchard, and his neighbours wave."
+PIECES = 7  # of the language that the network below writes
+MOST = 40
+
+
+class Encoder:
+    """Hears nothing, and says so in one number."""
+
+    def run(self, _outputs: object, _inputs: object) -> list[NDArray[np.float32]]:
+        return [np.full((1, 1, 1), 5, np.float32)]
+
+
+class Decoder:
+    """Writes by chance, but the same after the same pieces; its memory holds the pieces that it was given."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.steps = seed, 0
+
+    def run(self, _outputs: object, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray[np.float32]]:
+        self.steps += 1
+        first = not inputs["use_cache_branch"][0]
+        before = inputs["past_key_values.0.decoder.key"].reshape(-1).astype(int).tolist()
+        assert first == (not before) == (inputs["past_key_values.0.encoder.key"].size == 0)
+        read = [*before, *inputs["input_ids"][0].tolist()]
+        rows = [self.row(read[: place + 1]) for place in range(len(before), len(read))]
+        memory = np.array(read, np.float32).reshape(1, 1, -1, 1)
+        return [np.stack(rows)[None], memory, np.full((1, 1, int(first), 1), 5, np.float32)]
+
+    def row(self, read: Sequence[int]) -> NDArray[np.float32]:
+        return np.random.default_rng([self.seed, *read]).normal(size=PIECES).astype(np.float32)
+
+
+def written(seed: int, proposal: Sequence[int]) -> tuple[recognition._Written, int]:
+    decoder = Decoder(seed)
+    memories = ("present.0.decoder.key", "present.0.encoder.key")
+    networks = recognition._Networks(Encoder(), decoder, memories, (1, 1, 0, 1), False, ())  # type: ignore[arg-type]
+    return recognition._decode(np.zeros(9, np.float32), networks, proposal, MOST), decoder.steps
+
+
+@given(st.integers(0, 10_000), st.lists(st.integers(3, PIECES - 1), max_size=60))
+def test_no_proposal_changes_what_is_written(seed: int, proposal: list[int]) -> None:
+    plain, steps = written(seed, [])
+    proposed, fewer = written(seed, proposal)
+    assert proposed == plain
+    assert fewer <= steps
+
+
+@given(st.integers(0, 10_000), st.data())
+def test_a_proposal_that_is_nearly_right_spares_steps(seed: int, data: st.DataObject) -> None:
+    """One pass reads twelve pieces; a wrong, a missing and a superfluous one cost a few more each."""
+    plain, steps = written(seed, [])
+    tokens = list(plain.tokens)
+    assert written(seed, tokens)[1] <= len(tokens) // 12 + 1
+    if len(tokens) >= 2:
+        place, wrong = data.draw(st.integers(0, len(tokens) - 1)), data.draw(st.integers(3, PIECES - 1))
+        for proposal in (
+            [*tokens[:place], wrong, *tokens[place + 1 :]],
+            [*tokens[:place], *tokens[place + 1 :]],
+            [*tokens[:place], wrong, *tokens[place:]],
+        ):
+            assert written(seed, proposal)[0] == plain
+            assert written(seed, proposal)[1] <= steps
+    assert len(plain.tokens) <= MOST and END not in plain.tokens
+
+
+def test_a_sound_is_recognized_once_and_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, tuple[int, ...]]] = []
+
+    def count(
+        samples: NDArray[np.float32], _networks: object, proposal: Sequence[int], _most: int
+    ) -> recognition._Written:
+        asked.append((len(samples) - SHORTEST, tuple(proposal)))
+        return recognition._Written((len(samples),), (1.0,))
+
+    monkeypatch.setattr(recognition, "_decode", count)
+    monkeypatch.setattr(recognition, "_networks", lambda *_: recognition._Networks(*[None] * 6))  # type: ignore[arg-type]
+    monkeypatch.setattr(recognition, "words_of", lambda tokens, _pieces: [(str(tokens[0]), [0])])
+    monkeypatch.setattr(recognition, "_known", {})
+    monkeypatch.setattr(recognition, "REMEMBERED", 2)
+    sounds = [np.zeros(SHORTEST + more, np.float32) for more in range(3)]
+    for index in (0, 1, 0, 2, 1, 0):
+        (word,) = recognize(sounds[index], model="moonshine")
+        assert word.text == f"{len(sounds[index])}"
+    assert asked == [(0, ()), (1, ()), (2, ()), (0, ())]
+    recognize(sounds[0], model="moonshine-base")
+    recognize(sounds[0] + np.float32(1e-6), model="moonshine-base")
+    assert len(asked) == 6, "another recognizer or another sound is no sound known"
+    words = recognize(sounds[0], model="moonshine-base")
+    words.clear()
+    assert recognize(sounds[0], model="moonshine-base"), "what a caller does to the list changes nothing"
+    recognize(sounds[1], model="moonshine-base", proposed_by="moonshine")
+    assert asked[-2:] == [(1, ()), (1, (SHORTEST + 1,))], "what one writes is proposed to the other"
+    assert len(recognition._known) == 2
+
+
+@cache
+def spoken() -> NDArray[np.float32]:
+    return resample(Piper()(TEXT, voice=3, rate=1.0, rng=np.random.default_rng(1)), RATE_HZ).samples
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("model", recognition.RECOGNIZERS)
+def test_both_recognizers_tell_how_sure_they_are(model: str) -> None:
+    found = recognize(spoken(), model=model)
+    assert "orchard" in " ".join(word.text for word in found)
+    assert all(0 < word.confidence <= 1 for word in found)
+    assert np.mean([word.confidence for word in found]) > 0.8
+
+
+@pytest.mark.models
+def test_words_are_the_same_with_a_proposal() -> None:
+    """The proposal of noisy speech: partly wrong, so that the network steps, follows and steps again."""
+    noisy = spoken() + np.random.default_rng(4).normal(0, 0.01, len(spoken())).astype(np.float32)
+    for sound in (spoken(), noisy):
+        plain, proposed = (recognize(sound, model="moonshine-base", proposed_by=by) for by in (None, "moonshine"))
+        assert [word.text for word in proposed] == [word.text for word in plain]
+        assert np.allclose([w.confidence for w in proposed], [w.confidence for w in plain], atol=1e-4)
