@@ -10,10 +10,11 @@ import pytest
 
 from conftest import hum
 from personare.anonymizers import anonymizer
+from personare.anonymizers.neural.words import transcript
 from personare.anonymizers.neural.words.phrases import Phrase
 from personare.anonymizers.neural.words.transcript import SpokenPhrase
 from personare.anonymizers.neural.xvector import anonymizer as xvector_anonymizer
-from personare.anonymizers.neural.xvector.from_words import ReadingVoice, read_freely, read_in_place
+from personare.anonymizers.neural.xvector.from_words import ReadingVoice, read_freely, read_in_place, reading_tempo
 from personare.anonymizers.neural.xvector.prosody_choice import ProsodyChoice
 from personare.anonymizers.neural.xvector.weights import open_weights
 from personare.core.audio import Audio, resample
@@ -102,6 +103,29 @@ def test_what_is_hardly_english_is_refused_with_the_next_step(monkeypatch: pytes
 
 
 @pytest.mark.models
+def test_a_tempo_is_drawn_from_a_natural_range() -> None:
+    rng = np.random.default_rng(1)
+    drawn = [reading_tempo(rng) for _ in range(400)]
+    assert 0.93 < min(drawn) < 0.95 and 1.38 < max(drawn) < 1.42
+    assert np.median(drawn) == pytest.approx(1.15, abs=0.03)
+
+
+@pytest.mark.parametrize(("sure", "asked"), [(0.95, ["moonshine"]), (0.7, ["moonshine", "moonshine-base"])])
+def test_the_larger_recognizer_is_asked_where_the_smaller_is_unsure(
+    monkeypatch: pytest.MonkeyPatch, sure: float, asked: list[str]
+) -> None:
+    models: list[tuple[str, str | None]] = []
+
+    def write(_samples: object, *, model: str, proposed_by: str | None = None) -> list[RecognizedWord]:
+        models.append((model, proposed_by))
+        return [RecognizedWord(model, sure)]
+
+    monkeypatch.setattr(transcript, "recognize", write)
+    (one,) = anonymizer("xvector")._transcribe(hum(1, duration_s=2.0).samples)  # type: ignore[attr-defined]
+    assert [model for model, _ in models] == asked and [word.text for word in one.words] == asked[-1:]
+    assert [by for _, by in models] == [None, "moonshine"][: len(asked)], "and is told what the smaller one wrote"
+
+
 def test_phrases_are_read_in_their_place_and_sentences_one_after_the_other() -> None:
     """Where it sounds is where somebody spoke, or one sentence follows the other."""
     model = open_weights()

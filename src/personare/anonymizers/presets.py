@@ -49,7 +49,7 @@ PRESETS = {
     preset.name: preset
     for preset in (
         Preset("fast", "mcadams", "quick, also live; does not hold against who knows the method", 0.6, 8.0),
-        Preset("balanced", "xvector", "another voice reads the recognized words; the usual choice", 37.8, 9.7),
+        Preset("balanced", "xvector", "another voice reads the recognized words; the usual choice", 38.6, 7.2),
         Preset(
             "strong", "cascade", "a synthetic voice says the words; emotion, accent and laughter are lost", 41.2, 8.7
         ),
