@@ -76,7 +76,6 @@ def _options(threads: int, optimization: Optimization) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.enable_mem_pattern = False  # sounds differ in length: to plan memory for each costs more than it spares
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, _LEVELS[optimization])
     options.log_severity_level = _ONLY_FATAL
     options.enable_mem_pattern = False  # lengths differ from call to call: patterns would only pile up
