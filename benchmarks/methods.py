@@ -48,6 +48,7 @@ METHODS: dict[str, dict[str, Any]] = {
         "steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}],
     },
     "xvector": {"method": "xvector"},
+    "xvector, any gender": {"method": "xvector", "gender": "any"},
     "xvector, pronunciation kept": ENCODED,
     "xvector, timing moved": {**ENCODED, "timing": "moved"},
     "xvector, timing kept": {**ENCODED, "timing": "keep"},

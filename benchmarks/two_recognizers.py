@@ -1,6 +1,6 @@
 """Two recognizers, one after the other: how much quicker the larger one is with what the smaller one has written.
 
-    python benchmarks/two_recognizers.py [CORPUS [utterances]]
+    python benchmarks/two_recognizers.py [CORPUS] [--utterances N]
 
 LibriSpeech recordings of the part 'train', no speaker more often than needed, cut as xvector cuts them; one core. The
 first table is processor time per second of sound, without loading; the last one says how many words are wrong if the
@@ -14,7 +14,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy wakes up
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import sys
+import argparse
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,14 +45,30 @@ class Stretch:
 
     @property
     def sureness(self) -> float:
+        """How sure the smaller model is of its words, on average."""
         return float(np.mean([word.confidence for word in self.words["small"]] or [0.0]))
 
 
-def main(corpus: Path, most: int) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path, nargs="?", default=BESIDE)
+    parser.add_argument("--utterances", type=int, default=60)
+    words = parser.parse_args()
+    if not (words.corpus / "manifest.tsv").is_file():
+        print(f"skipped: no corpus of real speech at {words.corpus}; name one with a manifest.tsv")
+        return
+    measure(words.corpus, words.utterances)
+
+
+def measure(corpus: Path, most: int) -> None:
+    """Recognize in the three ways, and print what it took."""
     frame = pl.read_csv(corpus / "manifest.tsv", separator="\t", infer_schema=False)
     frame = frame.filter(pl.col("corpus").str.contains("librispeech"), part="train").drop_nulls("text")
     turn = pl.int_range(pl.len()).over("speaker").alias("turn")
     frame = frame.sort("utterance").with_columns(turn).sort("turn", "utterance").head(most)
+    if frame.is_empty():
+        print(f"{corpus}: has no LibriSpeech recordings with a text in the part 'train'")
+        return
     sounds = [resample(read_mono(corpus / path), RATE_HZ).samples for path in frame["audio"]]
     for model, proposed_by in WAYS.values():
         recognize(sounds[0][:RATE_HZ], model=model, proposed_by=proposed_by)  # loading is not counted
@@ -96,9 +112,4 @@ def _text(words: list[RecognizedWord]) -> str:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    place = Path(given[0]) if given else BESIDE
-    if place.is_dir():
-        main(place, int(given[1]) if given[1:] else 60)
-    else:
-        print(f"skipped: no real speech at {place}; name a corpus")
+    main()
