@@ -23,6 +23,7 @@ from personare.encoders.recognition import RecognizedWord, recognize
 from personare.voices.piper import Piper
 
 RATE_HZ = 16_000
+TAKEN_FOR = {"f": (4, 0), "m": (3, 5)}  # Piper's voices, by what their speaker vectors are taken for
 SENTENCE = "She threw the ball high above the chimney, and the fox slipped through a gap in the fence."
 
 
@@ -60,8 +61,11 @@ def test_a_wrong_limit_is_one_line() -> None:
 
 
 @pytest.mark.models
-def test_nothing_of_a_recording_passes_but_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two people and noise, of whom the recognizer is made to hear the same words: the same bits come out."""
+def test_nothing_of_a_recording_passes_but_its_words_and_a_gender(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two people and noise, of whom the recognizer is made to hear the same words: the same bits come out.
+
+    With ``gender=same``, the default, there are two results, one for those taken for women and one for men.
+    """
     monkeypatch.setattr(xvector_anonymizer, "transcribe", lambda *_, **__: [said("The fox slipped away.")])
     noise = Audio((0.1 * np.random.default_rng(2).standard_normal(20_000)).astype(np.float32), RATE_HZ)
     method = anonymizer("xvector", gender="any")
@@ -70,6 +74,12 @@ def test_nothing_of_a_recording_passes_but_its_words(monkeypatch: pytest.MonkeyP
     assert all(np.array_equal(first.samples, other.samples) for other in others)
     another = method(spoken_by(3), rng=np.random.default_rng(6))
     assert not np.array_equal(first.samples, another.samples), "another key, another voice"
+    recordings = {gender: [spoken_by(number) for number in numbers] for gender, numbers in TAKEN_FOR.items()}
+    kept = {
+        gender: {anonymizer("xvector")(one, rng=np.random.default_rng(5)).samples.tobytes() for one in some}
+        for gender, some in recordings.items()
+    }
+    assert [len(results) for results in kept.values()] == [1, 1] and kept["f"] != kept["m"]
 
 
 @pytest.mark.models

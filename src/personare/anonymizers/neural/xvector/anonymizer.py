@@ -84,10 +84,10 @@ class XVector(Fingerprinted):
         speaker; of words, phrase by phrase), which pictures and channels that belong together always get.
     retime : how much slower or faster every stretch of about a syllable may become against the rest, by keyed chance
         (0.2: by a fifth).
-    content : ``words``: they are recognized, and a network reads them, so that nothing but the words passes; or the
-        content encoder the network was trained with, ``moonshine`` (M1), which keeps how they were pronounced and
-        everything that is no word (leaks the speaker). To ``keep`` F0 or energy, ``moved`` timing, ``retime`` and
-        ``mask`` need it.
+    content : ``words``: they are recognized, and a network reads them, so that nothing but the words passes (and
+        whether a woman or a man is heard, where ``gender`` keeps it); or the content encoder the network was trained
+        with, ``moonshine`` (M1), which keeps how they were pronounced and everything that is no word (leaks the
+        speaker). To ``keep`` F0 or energy, ``moved`` timing, ``retime`` and ``mask`` need it.
     recognizer : of the words: ``moonshine``, ``moonshine-base``, which errs less and is slower, or ``both``: the second
         where the first is unsure.
     refuse_below : with words, refuse a recording whose words are less sure than this on average (other languages,
