@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+FailureKind = Literal["unreadable", "rejected", "failed"]
 
 
 class PersonareError(Exception):
     """A problem the user can solve; the message is one line: the rule, the value, the place, the next step."""
 
+    kind: ClassVar[FailureKind] = "failed"
+    """How a job counts a recording that ends with this error."""
+
 
 class AudioError(PersonareError):
     """A file that is not audio, is empty, or holds samples that cannot be used."""
+
+    kind: ClassVar[FailureKind] = "unreadable"
+
+
+class RejectedSpeechError(AudioError):
+    """Readable speech that a method refuses, e.g. in a language whose words it cannot recognize."""
+
+    kind: ClassVar[FailureKind] = "rejected"
 
 
 class TableError(PersonareError):

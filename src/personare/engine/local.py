@@ -30,7 +30,7 @@ from typing import Any
 from personare.core.catalog import register_all, registrations
 from personare.core.errors import ConfigError
 from personare.core.progress import passed_to
-from personare.engine.result import Item, Result, Told, Value, line_of
+from personare.engine.result import Item, Result, Told, Value, failure
 
 # every library that starts threads of its own reads one of these at import
 THREAD_VARIABLES = (
@@ -148,7 +148,7 @@ def _attempt(work: Callable[[Item], Value], index: int, item: Item, told: Told |
         with passed_to(lambda share: told(index, share)):
             return Result(index, item, work(item))
     except Exception as error:
-        return Result(index, item, None, line_of(error))
+        return failure(index, item, error)
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def _outcome(future: Future[Result[Item, Value]], index: int, item: Item) -> Res
     except BrokenProcessPool:
         return Result(index, item, None, "a worker process died (out of memory?); run again with fewer jobs")
     except Exception as error:  # e.g. a result that cannot be pickled
-        return Result(index, item, None, line_of(error))
+        return failure(index, item, error)
 
 
 def _in_worker(known: Mapping[tuple[str, str], type], steps: Queue[tuple[int, float]] | None) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from personare.core.errors import ConfigError
+from personare.core.errors import ConfigError, FailureKind, PersonareError
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -17,12 +17,13 @@ Told = Callable[[int, float], None]  # the number of an item, and how much more 
 
 @dataclass(frozen=True)
 class Result(Generic[Item, Value]):
-    """What became of one item: ``value``, or ``error`` as one line."""
+    """What became of one item: ``value``, or ``error`` as one line and the ``kind`` of failure it is counted as."""
 
     index: int
     item: Item
     value: Value | None
     error: str | None = None
+    kind: FailureKind = "failed"
 
     @property
     def ok(self) -> bool:
@@ -40,10 +41,14 @@ class Engine(Protocol):
         ...
 
 
+def failure(index: int, item: Item, error: BaseException) -> Result[Item, Value]:
+    """Turn an exception into the Result of an item."""
+    kind = error.kind if isinstance(error, PersonareError) else "failed"
+    return Result(index, item, None, line_of(error), kind)
+
+
 def line_of(error: BaseException) -> str:
     """Make one line of an exception: our own message as it is, any other with its type."""
-    from personare.core.errors import PersonareError
-
     text = " ".join(str(error).split()) or "no message"
     return text if isinstance(error, PersonareError) else f"{type(error).__name__}: {text}"
 
