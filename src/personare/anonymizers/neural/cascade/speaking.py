@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseProsody, at_pitch
-from personare.anonymizers.neural.words.transcript import Segment
+from personare.anonymizers.neural.words.transcript import Segment, mark_sound
 from personare.core.audio import Audio
 from personare.core.loudness import integrated_lufs
 from personare.core.seeding import Key, rng_for
@@ -28,7 +28,6 @@ LOUDNESS_LUFS = -23.0  # of every phrase, whatever the original's was: broadcast
 NATURAL_RATES, HURRIED_RATE = (0.8, 1.35), 2.2
 GAP_S = 0.1  # between two phrases at least
 PAUSES_S, MARGIN_S = (0.25, 0.45), (0.05, 0.25)  # drawn between phrases, and at both ends
-_MARK_S, _TONE_HZ, _TONE_LEVEL = 0.3, 330.0, 0.02
 _FADE_S = 0.005
 _QUIET_DB = 45.0  # so far below its peak, a spoken phrase has not begun or is over
 _CLOSE = 1.02  # within 2 % of the time there is
@@ -69,7 +68,7 @@ class PhraseSpeaker:
                 rng = rng_for(self.key, "phrase", str(place), str(number))
                 parts.append(self._words(segment.text, rate, prosody, rng))
             else:
-                parts.append(_mark(segment.kind, self.rate_hz))
+                parts.append(mark_sound(segment.kind, self.rate_hz))
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def _words(self, text: str, rate: float, prosody: PhraseProsody, rng: np.random.Generator) -> Floats:
@@ -138,13 +137,6 @@ def laid_out(pieces: Iterator[tuple[int, Floats]], length: int, *, rate_hz: int)
             kept = _faded(kept, rate_hz)
         whole[start : start + len(kept)] += kept
     return whole
-
-
-def _mark(kind: str, rate_hz: int) -> Floats:
-    """A soft tone, or nothing, for as long as a word."""
-    times = np.arange(round(_MARK_S * rate_hz)) / rate_hz
-    tone = _TONE_LEVEL * np.sin(2 * np.pi * _TONE_HZ * times) * np.sin(np.pi * times / _MARK_S) ** 2
-    return (tone if kind == "tone" else np.zeros_like(times)).astype(np.float32)
 
 
 def _trimmed(samples: Floats, rate_hz: int) -> Floats:

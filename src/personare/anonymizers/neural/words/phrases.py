@@ -42,18 +42,20 @@ class Phrase:
         return (self.end - self.start) / RATE_HZ
 
 
-def find_phrases(samples: Floats, *, longest_s: float | None = None) -> list[Phrase]:
+def find_phrases(
+    samples: Floats, *, longest_s: float | None = None, most_pause_s: float = float("inf")
+) -> list[Phrase]:
     """Cut 16 kHz samples into phrases; silence has none.
 
-    With ``longest_s``, neighbours are joined up to so long, whatever they are and whatever pause is between them, and
-    more sound is kept around them: where it does not matter when a phrase began, more context gives fewer errors.
+    With ``longest_s``, neighbours are joined up to so long over pauses of at most ``most_pause_s``, and more sound is
+    kept around them: where it does not matter when a phrase began, more context gives fewer errors.
     """
     step = round(STEP_S * RATE_HZ)
     powers = _powers(samples, step)
     if not len(powers) or powers.max() <= 0:
         return []
     runs = _runs(_speaking(powers))
-    joined = _join(runs) if longest_s is None else _join_all(runs, longest_s)
+    joined = _join(runs) if longest_s is None else _join_all(runs, longest_s, most_pause_s)
     longest = round((longest_s or LONG_S) / STEP_S)
     cut = [part for run in joined for part in _cut(run, powers, longest=longest)]
     margin, last = round((_MARGIN_S if longest_s is None else _WIDE_MARGIN_S) / STEP_S), len(powers)
@@ -111,10 +113,11 @@ def _join(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _join_all(runs: list[tuple[int, int]], longest_s: float) -> list[tuple[int, int]]:
+def _join_all(runs: list[tuple[int, int]], longest_s: float, most_pause_s: float) -> list[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
     for first, end in runs:
-        if joined and (end - joined[-1][0]) * STEP_S <= longest_s:
+        near = joined and (first - joined[-1][1]) * STEP_S <= most_pause_s
+        if near and (end - joined[-1][0]) * STEP_S <= longest_s:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((first, end))

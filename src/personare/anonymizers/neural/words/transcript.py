@@ -1,17 +1,31 @@
-"""What was said, phrase by phrase, with how sure the recognizer was: and whether it was English at all."""
+"""Transcription, phrase by phrase, with the recognizer's confidence: only words that were said may be spoken.
+
+A stretch of speech whose language is not supported, or whose words the recognizer does not know, is omitted and
+counted; a recording of which it is the larger part is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from personare.anonymizers.neural.words.languages import (
+    AUTO,
+    SPOKEN,
+    Stretch,
+    identify,
+    language_name,
+    levelled,
+    overall_language,
+)
 from personare.anonymizers.neural.words.phrases import Phrase, find_phrases
 from personare.anonymizers.neural.words.redaction import left_out
-from personare.core.errors import AudioError
+from personare.core.errors import RejectedSpeechError
 from personare.core.progress import advance
+from personare.core.spoken import SpeakerFacts, SpeechNotes
 from personare.encoders.recognition import RecognizedWord, recognize
 
 if TYPE_CHECKING:
@@ -20,19 +34,19 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 Unsure = Literal["speak", "silence", "tone"]
-JUDGED_WORDS = 12  # fewer words are no evidence for or against a language
-JUDGED_S = 5.0  # and in so much sound there should have been some
+LEAST_JUDGED_S = 0.8  # in so much speech a phrase should have a word
+JUDGED_S, LEAST_WORDS_PER_S = 4.0, 0.4  # of so much speech, fewer words are far too few
 _SHORTEST_WORDS, _LONGEST_WORDS, _ENDS = 6, 24, ".?!"  # of a sentence that is spoken at a time
-_LEVEL = 0.05  # root mean square of the loudest stretches that the recognizer is given
-_LEVEL_SHARE = 95  # percentile of the levels of 20 ms that is brought to it
+_MARK_S, _TONE_HZ, _TONE_LEVEL = 0.3, 330.0, 0.02
 
 
 @dataclass(frozen=True)
 class SpokenPhrase:
-    """A phrase and its words; none where none was recognized."""
+    """A phrase and its words; none where it must not be spoken (``omitted_s`` of its speech) or is no speech."""
 
     phrase: Phrase
     words: tuple[RecognizedWord, ...]
+    omitted_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -43,49 +57,161 @@ class Segment:
     text: str = ""
 
 
-def transcribe(
-    samples: Floats, *, model: str, again: str | None = None, sure_from: float = 0.0, longest_s: float | None = None
-) -> list[SpokenPhrase]:
-    """Recognize 16 kHz samples, phrase by phrase, each brought to one level: how loud it was decides nothing.
+@dataclass(frozen=True)
+class Recognizing:
+    """How words are recognized.
 
     Parameters
     ----------
+    model : the recognizer.
     again : the recognizer of a phrase whose words the first one is less sure of than ``sure_from``, on average.
     longest_s : joins phrases up to so long (see ``find_phrases``).
+    refuse_below : a phrase whose words are less sure than this on average counts as not recognized.
+    language : of all speech; ``auto`` identifies it.
     """
+
+    model: str
+    again: str | None = None
+    sure_from: float = 0.0
+    longest_s: float | None = None
+    refuse_below: float = 0.0
+    language: str = AUTO
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The phrases of a recording in order, and notes on them."""
+
+    spoken: tuple[SpokenPhrase, ...]
+    notes: SpeechNotes
+
+
+def transcribe(samples: Floats, *, how: Recognizing, speaker: SpeakerFacts, method: str) -> Transcript:
+    """Transcribe 16 kHz samples; speech that must not be spoken is refused, or omitted where it is the smaller part.
+
+    Speech is spoken only if its language is identified and supported and its words were recognized. Sound without
+    speech has no words, and the notes say so.
+    """
+    stretches = identify(samples, language=how.language, speaker=speaker)
     spoken = []
-    for phrase in find_phrases(samples, longest_s=longest_s):
-        sound = _level(samples[phrase.start : phrase.end])
-        one = SpokenPhrase(phrase, tuple(recognize(sound, model=model)))
-        if again is not None and mean_confidence([one]) < sure_from:
-            one = SpokenPhrase(phrase, tuple(recognize(sound, model=again, proposed_by=model)))
-        spoken.append(one)
+    for phrase, omitted_s, speech_s in _cut_at_languages(find_phrases(samples, longest_s=how.longest_s), stretches):
+        words = _recognized(samples, phrase, how) if speech_s else ()
+        if speech_s >= LEAST_JUDGED_S and (not words or _mean(words) < how.refuse_below):
+            words, omitted_s = (), speech_s
+        spoken.append(SpokenPhrase(phrase, words, omitted_s))
         advance(phrase.duration_s)
-    return spoken
+    return _judged(Transcript(tuple(spoken), _notes(spoken, stretches)), stretches, method)
+
+
+def _recognized(samples: Floats, phrase: Phrase, how: Recognizing) -> tuple[RecognizedWord, ...]:
+    """Recognize one phrase, brought to one level: its loudness decides nothing.
+
+    The larger recognizer's answer counts where it has at least half as many words: it sometimes has none for digits
+    and repetitions that the smaller one writes correctly.
+    """
+    sound = levelled(samples[phrase.start : phrase.end])
+    words = tuple(recognize(sound, model=how.model))
+    if how.again is None or _mean(words) >= how.sure_from:
+        return words
+    others = tuple(recognize(sound, model=how.again, proposed_by=how.model))
+    return others if 2 * len(others) >= len(words) else words
+
+
+def _mean(words: Sequence[RecognizedWord]) -> float:
+    """The mean confidence of words; 0 without words."""
+    return float(np.mean([word.confidence for word in words])) if words else 0.0
 
 
 def mean_confidence(spoken: Sequence[SpokenPhrase]) -> float:
     """The mean over all words of how sure the recognizer was; 0 without words."""
-    confidences = [word.confidence for one in spoken for word in one.words]
-    return float(np.mean(confidences)) if confidences else 0.0
+    return _mean([word for one in spoken for word in one.words])
 
 
-def refuse_other_languages(spoken: Sequence[SpokenPhrase], *, least: float, otherwise: str) -> None:
-    """Refuse a recording that the recognizer, which knows English only, is unsure of as a whole.
+def _cut_at_languages(phrases: Sequence[Phrase], stretches: Sequence[Stretch]) -> Iterator[tuple[Phrase, float, float]]:
+    """Cut phrases where speech begins that must not be spoken: (phrase, seconds omitted, seconds to recognize)."""
+    for phrase in phrases:
+        inside = [one for one in stretches if _overlap(one.phrase, phrase)]
+        groups: list[list[Stretch]] = []
+        for stretch in inside:
+            if groups and _kind(groups[-1][-1]) == _kind(stretch):
+                groups[-1].append(stretch)
+            else:
+                groups.append([stretch])
+        if len(groups) <= 1:
+            seconds = sum(_speech_in(one, phrase) for one in inside)
+            omitted = bool(groups) and _kind(inside[0]) == "omitted"
+            yield phrase, seconds if omitted else 0.0, 0.0 if omitted else seconds
+            continue
+        start = phrase.start
+        for number, group in enumerate(groups):
+            end = phrase.end if number == len(groups) - 1 else groups[number + 1][0].phrase.start
+            part = Phrase(start, max(min(end, phrase.end), start))
+            seconds = sum(_speech_in(one, part) for one in group)
+            omitted = _kind(group[0]) == "omitted"
+            yield part, seconds if omitted else 0.0, 0.0 if omitted else seconds
+            start = part.end
 
-    ``otherwise`` says what else could be done.
-    """
-    words = sum(len(one.words) for one in spoken)
-    sounding_s = sum(one.phrase.duration_s for one in spoken)
-    if least <= 0 or (words < JUDGED_WORDS and sounding_s < JUDGED_S):
-        return
-    mean = mean_confidence(spoken)
-    if mean < least:
-        raise AudioError(
-            f"this is hardly English speech: the recognizer is {100 * mean:.0f} % sure of its words on average, less "
-            f"than {100 * least:.0f} %, and knows English only. {otherwise[0].upper()}{otherwise[1:]}, or set "
-            "refuse_below=0"
+
+def _kind(stretch: Stretch) -> Literal["spoken", "omitted"]:
+    return "spoken" if stretch.is_spoken or not stretch.language else "omitted"
+
+
+def _overlap(one: Phrase, other: Phrase) -> int:
+    return max(0, min(one.end, other.end) - max(one.start, other.start))
+
+
+def _speech_in(stretch: Stretch, phrase: Phrase) -> float:
+    length = stretch.phrase.end - stretch.phrase.start
+    return stretch.speech_s * _overlap(stretch.phrase, phrase) / length if length else 0.0
+
+
+def _notes(spoken: Sequence[SpokenPhrase], stretches: Sequence[Stretch]) -> SpeechNotes:
+    language, confidence = overall_language(stretches)
+    speech_s = sum(one.speech_s for one in stretches)
+    return SpeechNotes(
+        language,
+        round(confidence, 4),
+        round(speech_s, 2),
+        round(min(sum(one.omitted_s for one in spoken), speech_s), 2),
+        sum(len(one.words) for one in spoken),
+        round(mean_confidence(spoken), 4),
+    )
+
+
+def _judged(transcript: Transcript, stretches: Sequence[Stretch], method: str) -> Transcript:
+    """Refuse a recording most of whose speech cannot be spoken, or whose words are far fewer than its speech."""
+    notes = transcript.notes
+    if not notes.is_speech:
+        return transcript
+    spoken_s = notes.speech_s - notes.omitted_s
+    foreign_s = sum(one.speech_s for one in stretches if _kind(one) == "omitted")
+    if 2 * foreign_s > notes.speech_s:
+        raise RejectedSpeechError(_other_language(notes, method))
+    if not notes.words or 2 * spoken_s < notes.speech_s:
+        raise RejectedSpeechError(
+            f"no words were recognized in {notes.omitted_s or notes.speech_s:.1f} of {notes.speech_s:.1f} s of speech, "
+            f"so {method} would lose what was said; listen to the recording, or use --strength fast, which keeps every "
+            "sound but only changes the voice"
         )
+    if spoken_s >= JUDGED_S and notes.words < LEAST_WORDS_PER_S * spoken_s:
+        raise RejectedSpeechError(
+            f"only {notes.words} words were recognized in {spoken_s:.1f} s of speech, so {method} would lose most "
+            "of what was said; listen to the recording, or use --strength fast, which keeps every sound but only "
+            "changes the voice"
+        )
+    return transcript
+
+
+def _other_language(notes: SpeechNotes, method: str) -> str:
+    supported = ", ".join(language_name(code) for code in SPOKEN)
+    if notes.language in SPOKEN:
+        heard = f"the language of this speech is not certain ({100 * notes.language_confidence:.0f} % English)"
+    else:
+        heard = f"this is {language_name(notes.language)}, {100 * notes.language_confidence:.0f} % sure"
+    return (
+        f"{heard}, and {method} speaks {supported} only; leave the recording out, use --strength fast (it only changes "
+        "the voice), or add --language en if it is English"
+    )
 
 
 def sentences(words: Sequence[RecognizedWord]) -> list[tuple[RecognizedWord, ...]]:
@@ -103,15 +229,36 @@ def sentences(words: Sequence[RecognizedWord]) -> list[tuple[RecognizedWord, ...
     return [tuple(one) for one in cut if one]
 
 
+def passages(spoken: Sequence[SpokenPhrase]) -> list[tuple[RecognizedWord, ...]]:
+    """Give the sentences of a recording in order; an empty one stands for speech that is omitted.
+
+    >>> said = SpokenPhrase(Phrase(0, 1), (RecognizedWord("Yes.", 0.9),))
+    >>> [len(one) for one in passages([said, SpokenPhrase(Phrase(1, 2), (), omitted_s=3.0), said])]
+    [1, 0, 1]
+    """
+    cut: list[tuple[RecognizedWord, ...]] = []
+    words: list[RecognizedWord] = []
+    for phrase in spoken:
+        words += phrase.words
+        if phrase.omitted_s:
+            cut += sentences(words)
+            words = []
+            if not cut or cut[-1]:  # neighbours that are omitted get one mark
+                cut.append(())
+    return [*cut, *sentences(words)]
+
+
 def segments_of(
     words: Sequence[RecognizedWord], *, unsure: Unsure, sure_from: float, redact: Sequence[str]
 ) -> list[Segment]:
-    """Put neighbouring words together that are spoken, and a mark in the place of those that are not.
+    """Put neighbouring words together that are spoken, and a mark in the place of those that are not (or of none).
 
     >>> heard = [RecognizedWord("Call", 0.9), RecognizedWord("Xyz", 0.1), RecognizedWord("at", 0.9)]
     >>> [s.text or s.kind for s in segments_of(heard, unsure="tone", sure_from=0.4, redact=())]
     ['Call', 'tone', 'at']
     """
+    if not words:
+        return [Segment("tone")]
     out = left_out([word.text for word in words], redact)
     segments: list[Segment] = []
     for word, hidden in zip(words, out, strict=True):
@@ -128,11 +275,8 @@ def segments_of(
     return segments
 
 
-def _level(samples: Floats) -> Floats:
-    """Bring the loud parts of a phrase to one level."""
-    step = 320
-    whole = samples[: len(samples) // step * step].astype(np.float64)
-    if not len(whole):
-        return samples
-    loud = float(np.sqrt(np.percentile(np.square(whole).reshape(-1, step).mean(axis=1), _LEVEL_SHARE)))
-    return np.asarray(samples * np.float32(_LEVEL / loud), np.float32) if loud > 0 else samples
+def mark_sound(kind: Literal["tone", "silence"], rate_hz: int) -> Floats:
+    """A soft tone, or nothing, for as long as a word: stands for what is not spoken."""
+    times = np.arange(round(_MARK_S * rate_hz)) / rate_hz
+    tone = _TONE_LEVEL * np.sin(2 * np.pi * _TONE_HZ * times) * np.sin(np.pi * times / _MARK_S) ** 2
+    return (tone if kind == "tone" else np.zeros_like(times)).astype(np.float32)

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.words.transcript import SpokenPhrase, refuse_other_languages, transcribe
+from personare.anonymizers.neural.words.languages import AUTO, SPOKEN, check_language, recording_languages
+from personare.anonymizers.neural.words.languages import MODELS as LANGUAGE_MODELS
+from personare.anonymizers.neural.words.transcript import Recognizing, transcribe
 from personare.anonymizers.neural.xvector.from_sounds import SILENT_S, EncodedVoice
 from personare.anonymizers.neural.xvector.from_words import (
     LONGEST_S,
@@ -41,6 +43,7 @@ from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
 from personare.core.progress import part
+from personare.core.spoken import NOTHING_KNOWN, SpeakerEvidence, SpeakerFacts, SpeechNotes, SpokenAudio
 from personare.core.weights import require
 from personare.encoders import swift
 from personare.encoders.content import content_encoder
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+_SURVEYED_S = 30.0  # how much of a long recording tells the language of its speaker
 _EMBEDDED_S = 60.0  # how much of a long recording is embedded for the speaker's own vector
 _RECOGNIZING = 0.5  # roughly the share of the work that recognizing words is, where they are read anew
 WORDS = "words"
@@ -90,8 +94,9 @@ class XVector(Fingerprinted):
         speaker). To ``keep`` F0 or energy, ``moved`` timing, ``retime`` and ``mask`` need it.
     recognizer : of the words: ``moonshine``, ``moonshine-base``, which errs less and is slower, or ``both``: the second
         where the first is unsure.
-    refuse_below : with words, refuse a recording whose words are less sure than this on average (other languages,
-        noise); 0 never.
+    language : with words, ``auto`` identifies the language stretch by stretch, and omits or refuses what is not
+        English; a code (``en``) overrides that.
+    refuse_below : with words, omit a phrase whose words are less sure than this on average; 0 never.
     mask : remove speaker information from the content by a head trained against a speaker classifier (M1c1).
     treble : where the source has a rate of 24 kHz or more, add noise from 8 to 12 kHz, guessed from the synthesized
         sound, which ends at 8 kHz.
@@ -100,8 +105,12 @@ class XVector(Fingerprinted):
     """
 
     paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
-    VERSION: ClassVar[int] = 6
-    MODELS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL, "cmudict", "moonshine-base")
+    VERSION: ClassVar[int] = 7
+    MODELS: ClassVar[tuple[str, ...]] = (
+        *("ge2e", "moonshine", swift.MODEL, "cmudict", "moonshine-base"),
+        *LANGUAGE_MODELS,
+    )
+    LANGUAGES: ClassVar[tuple[str, ...]] = SPOKEN
     _WITHOUT_WORDS: ClassVar[tuple[str, ...]] = ("ge2e", "moonshine", swift.MODEL)
 
     generator: str = field(default="o1", compare=False)
@@ -116,6 +125,7 @@ class XVector(Fingerprinted):
     retime: float = 0.0
     content: str = WORDS
     recognizer: Literal["both", "moonshine", "moonshine-base"] = "both"
+    language: str = AUTO
     refuse_below: float = 0.25
     mask: bool = False
     treble: bool = True
@@ -131,6 +141,7 @@ class XVector(Fingerprinted):
             content_encoder(self.content)
         if not 0 <= self.refuse_below <= 1:
             raise ConfigError(f"xvector: refuse_below must be 0 to 1, not {self.refuse_below}")
+        check_language(self.language, where="xvector")
         _ = self._choice
         if self.weights is not None and str(self.weights) == SHIPPED:
             object.__setattr__(self, "weights", None)
@@ -178,13 +189,32 @@ class XVector(Fingerprinted):
 
     def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
         """Anonymize one channel."""
+        return self.speak(audio, rng=rng, speaker=NOTHING_KNOWN).audio
+
+    def evidence(self, audio: Audio) -> SpeakerEvidence:
+        """Tell the speaker vector, the gender it sounds like and, of words, their language."""
+        sound = resample(audio, RATE_HZ)
+        if not sound.samples.any():
+            return SpeakerEvidence()
+        self._require()
+        speech_s, languages = sound.duration_s, dict[str, float]()
+        if self.needs_words:
+            speech_s, languages = recording_languages(
+                sound.samples[: round(_SURVEYED_S * RATE_HZ)], language=self.language
+            )
+        own = self._own_vector(sound)
+        return SpeakerEvidence(speech_s, tuple(own.tolist()), languages, self._bank.gender_score(own))
+
+    def speak(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:
+        """Anonymize one channel of a speaker about whom this is known."""
         refuse_nan(audio)
         sound = resample(audio, RATE_HZ)
         if not sound.samples.any():
-            return Audio(np.zeros_like(audio.samples), audio.rate_hz)
-        require(*(self.MODELS if self.needs_words else self._WITHOUT_WORDS))
-        vectors = self._vectors(sound, rng)
-        synthesized = Audio(self._synthesize(sound, vectors, rng), RATE_HZ)
+            return SpokenAudio(Audio(np.zeros_like(audio.samples), audio.rate_hz), self._nothing_heard)
+        self._require()
+        vectors = self._vectors(sound, rng, speaker)
+        samples, notes = self._synthesize(sound, vectors, rng, speaker)
+        synthesized = Audio(samples, RATE_HZ)
         if not self.keeps_timing:
             synthesized = new_ends(synthesized, rng=rng)
         if self.treble and audio.rate_hz >= TREBLE_RATE_HZ:
@@ -194,30 +224,43 @@ class XVector(Fingerprinted):
         if self.keeps_timing:
             back = back[: len(audio.samples)]
             back = np.pad(back, (0, len(audio.samples) - len(back)))
-        return Audio(limit_peaks(back, hop=round(0.01 * audio.rate_hz)), audio.rate_hz)
+        return SpokenAudio(Audio(limit_peaks(back, hop=round(0.01 * audio.rate_hz)), audio.rate_hz), notes)
 
-    def voice_of(self, audio: Audio, *, rng: np.random.Generator) -> bytes:
+    def voice_of(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts = NOTHING_KNOWN) -> bytes:
         """Tell which pseudo-speaker a call with the same arguments would speak as: people get different ones."""
         sound = resample(audio, RATE_HZ)
-        return self._vectors(sound, rng).envelope.tobytes() if sound.samples.any() else b""
+        return self._vectors(sound, rng, speaker).envelope.tobytes() if sound.samples.any() else b""
 
-    def _vectors(self, sound: Audio, rng: np.random.Generator) -> SynthesisVectors:
-        """Generate the pseudo-speaker; vectors have length 1."""
-        own = Ge2e()([Audio(sound.samples[: round(_EMBEDDED_S * RATE_HZ)], RATE_HZ)])[0]
-        gender = self._bank.gender_of(own)
+    def _require(self) -> None:
+        require(*(self.MODELS if self.needs_words else self._WITHOUT_WORDS))
+
+    @property
+    def _nothing_heard(self) -> SpeechNotes | None:
+        return SpeechNotes() if self.needs_words else None
+
+    def _own_vector(self, sound: Audio) -> Floats:
+        vector: Floats = Ge2e()([Audio(sound.samples[: round(_EMBEDDED_S * RATE_HZ)], RATE_HZ)])[0]
+        return vector
+
+    def _vectors(self, sound: Audio, rng: np.random.Generator, speaker: SpeakerFacts) -> SynthesisVectors:
+        """Generate the pseudo-speaker, the same for all recordings of a speaker; vectors have length 1."""
+        own = np.array(speaker.vector, np.float32) if speaker.vector else self._own_vector(sound)
+        gender = speaker.gender or self._bank.gender_of(own)
         generator = fitted_generator(self.pseudospeakers, self.pool, self._bank)
         vectors = for_synthesis(generator, own, rng=rng, gender=gender, own=self.own)
         return SynthesisVectors(_unit(vectors.envelope), _unit(vectors.source))
 
-    def _synthesize(self, sound: Audio, vectors: SynthesisVectors, rng: np.random.Generator) -> Floats:
+    def _synthesize(
+        self, sound: Audio, vectors: SynthesisVectors, rng: np.random.Generator, speaker: SpeakerFacts
+    ) -> tuple[Floats, SpeechNotes | None]:
         model = open_weights(self.weights or SHIPPED)
         if not self.needs_words:
             encode = content_encoder(self.content)
-            return EncodedVoice(model, encode, self._choice, self.mask, self.pitch == "keep")(sound, vectors, rng)
+            spoken = EncodedVoice(model, encode, self._choice, self.mask, self.pitch == "keep")(sound, vectors, rng)
+            return spoken, None
         number, tempo = int(rng.integers(model.reader.readers)), reading_tempo(rng)
         with part(_RECOGNIZING):
-            spoken = self._transcribe(sound.samples)
-        refuse_other_languages(spoken, least=self.refuse_below, otherwise="add content=moonshine")
+            transcript = transcribe(sound.samples, how=self._recognizing, speaker=speaker, method="xvector")
         target = model.bank.f0_of(vectors.source)
         if self.pitch == "keep":
             track = track_prosody(sound.samples)
@@ -225,15 +268,18 @@ class XVector(Fingerprinted):
         voice = ReadingVoice(model, self._choice, vectors.envelope, target, number, tempo, rng)
         with part(1.0 - _RECOGNIZING):
             if not self.keeps_timing:
-                return read_freely(voice, spoken, length=len(sound.samples))
-            read = read_in_place(voice, spoken, length=len(sound.samples))
-        return np.where(silent_stretches(sound.samples, least_s=SILENT_S[self.energy]), np.float32(0), read)
+                return read_freely(voice, transcript.spoken, length=len(sound.samples)), transcript.notes
+            read = read_in_place(voice, transcript.spoken, length=len(sound.samples))
+        silent = silent_stretches(sound.samples, least_s=SILENT_S[self.energy])
+        return np.where(silent, np.float32(0), read), transcript.notes
 
-    def _transcribe(self, samples: Floats) -> list[SpokenPhrase]:
+    @property
+    def _recognizing(self) -> Recognizing:
         longest_s = None if self.keeps_timing else LONGEST_S
-        if self.recognizer != "both":
-            return transcribe(samples, model=self.recognizer, longest_s=longest_s)
-        return transcribe(samples, model="moonshine", again="moonshine-base", sure_from=SURE_FROM, longest_s=longest_s)
+        model, again, sure_from = self.recognizer, None, 0.0
+        if self.recognizer == "both":
+            model, again, sure_from = "moonshine", "moonshine-base", SURE_FROM
+        return Recognizing(model, again, sure_from, longest_s, self.refuse_below, self.language)
 
     @property
     def _choice(self) -> ProsodyChoice:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.anonymizers.neural.words.transcript import SpokenPhrase, sentences
+from personare.anonymizers.neural.words.transcript import SpokenPhrase, mark_sound, passages
 from personare.anonymizers.neural.xvector.prosody_choice import ProsodyChoice, chosen_prosody, retime_rows
 from personare.anonymizers.neural.xvector.synthesis import fixed_level, synthesize
 from personare.anonymizers.neural.xvector.weights import SynthesizerModel
@@ -83,13 +83,16 @@ def reading_tempo(rng: np.random.Generator) -> float:
 
 
 def read_freely(voice: ReadingVoice, spoken: Sequence[SpokenPhrase], *, length: int) -> Floats:
-    """Read sentence by sentence with drawn pauses between them; without words, silence of ``length`` samples."""
+    """Read sentence by sentence with drawn pauses between them; without words, silence of ``length`` samples.
+
+    A soft tone stands for speech that is omitted.
+    """
     parts: list[Floats] = []
-    texts = [_text(words) for words in sentences([word for one in spoken for word in one.words])]
+    texts = passages(spoken)
     spoken_s = sum(one.phrase.duration_s for one in spoken)
     for text in texts:
         pause_s = float(np.exp(voice.rng.normal(np.log(PAUSE_S), PAUSE_SPREAD)))
-        sound = voice.speak(voice.content(text))
+        sound = voice.speak(voice.content(_text(text))) if text else mark_sound("tone", RATE_HZ)
         if len(sound):
             parts += [np.zeros(round(pause_s * RATE_HZ) if parts else 0, np.float32), sound]
         advance(spoken_s / len(texts))
@@ -100,6 +103,9 @@ def read_in_place(voice: ReadingVoice, spoken: Sequence[SpokenPhrase], *, length
     """Read phrase by phrase, each in the time it took, in silence of ``length`` samples."""
     whole = np.zeros(length, np.float32)
     for one in spoken:
+        if one.omitted_s:
+            tone = mark_sound("tone", RATE_HZ)[: one.phrase.end - one.phrase.start]
+            whole[one.phrase.start : one.phrase.start + len(tone)] = tone
         content, count = voice.content(_text(one.words)), (one.phrase.end - one.phrase.start) // STEP
         if len(content) and count:
             sound = voice.speak(retime_rows(content, np.linspace(0, len(content) - 1, count)))

@@ -62,7 +62,11 @@ class SpeakerBank:
 
     def gender_of(self, vector: Floats) -> str:
         """Predict the gender of the speaker of a vector."""
-        return "f" if float(np.append(vector, 1.0) @ self.gender_regression) > 0 else "m"
+        return "f" if self.gender_score(vector) > 0 else "m"
+
+    def gender_score(self, vector: Floats) -> float:
+        """Tell how far the speaker of a vector sounds like a woman (above 0) or a man."""
+        return float(np.append(vector, 1.0) @ self.gender_regression)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,169 @@
+"""Whisper base, multilingual, by onnxruntime: identifies the language of speech and transcribes it, offline.
+
+The published encoder takes exactly 30 s. Its positions are turned into an input, so that a short sound costs what it
+lasts: 3 s take a fifteenth of the time of a full window. Transcription is greedy, with a cap on word pieces, because
+the model repeats itself on sounds that hold no words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from personare.core.onnx_format import FLOAT, OnnxNetwork, OnnxValue, decode_model, encode_model
+from personare.core.sessions import Session, open_session
+from personare.core.weights import files_of, home
+from personare.encoders.mels import HOP, RATE_HZ, power_mels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+MODEL = "whisper-base"
+LONGEST_S = 30.0
+_CODES = """
+en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la
+mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be
+tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su
+"""
+LANGUAGES = tuple(_CODES.split())
+_POSITIONS = "embed_positions.weight"
+_START, _END, _TRANSCRIBE, _NO_TIMES, _FIRST_LANGUAGE = 50258, 50257, 50359, 50363, 50259
+_BLANK = 220
+_TOKENS_PER_S, _SPARE_TOKENS = 8.0, 8  # no speaker says more in that time
+_END_S = 0.5  # silence after the sound: the model expects speech to end before its window does
+_REMEMBERED = 512  # sounds
+
+
+@dataclass(frozen=True)
+class _Networks:
+    encoder: Session
+    decoder: Session
+    positions: Floats
+    memories: tuple[str, ...]
+    heads: int
+    width: int
+
+
+_known: dict[tuple[Path, str, bytes], Any] = {}  # of this process, the oldest first
+
+
+def language_probabilities(samples: Floats) -> Floats:
+    """Give the probability of each of ``LANGUAGES`` for at most 30 s of 16 kHz samples: float32 [99], sum 1."""
+    key = (home(), "language", hashlib.sha256(samples.tobytes()).digest())
+    if key not in _known:
+        networks = _networks(home())
+        logits, _ = _step(networks, _encode(samples, networks), [_START], {})
+        languages = logits[-1, _FIRST_LANGUAGE : _FIRST_LANGUAGE + len(LANGUAGES)].astype(np.float64)
+        shares = np.exp(languages - languages.max())
+        _remember(key, (shares / shares.sum()).astype(np.float32))
+    result: Floats = _known[key]
+    return result
+
+
+def transcribe(samples: Floats, *, language: str) -> str:
+    """Transcribe at most 30 s of 16 kHz samples in a known language; greedy, deterministic."""
+    key = (home(), language, hashlib.sha256(samples.tobytes()).digest())
+    if key not in _known:
+        networks = _networks(home())
+        states = _encode(samples, networks)
+        most = int(_TOKENS_PER_S * len(samples) / RATE_HZ) + _SPARE_TOKENS
+        prompt = [_START, _FIRST_LANGUAGE + LANGUAGES.index(language), _TRANSCRIBE, _NO_TIMES]
+        logits, memory = _step(networks, states, prompt, {})
+        tokens: list[int] = []
+        while len(tokens) < most:
+            row = logits[-1].copy()
+            row[_START:] = -np.inf
+            if not tokens:
+                row[[_BLANK, _END]] = -np.inf
+            best = int(row.argmax())
+            if best == _END:
+                break
+            tokens.append(best)
+            logits, memory = _step(networks, states, [best], memory)
+        _remember(key, _text(tokens))
+    text: str = _known[key]
+    return text
+
+
+def _remember(key: tuple[Path, str, bytes], value: object) -> None:
+    while len(_known) >= _REMEMBERED:
+        del _known[next(iter(_known))]
+    _known[key] = value
+
+
+def _encode(samples: Floats, networks: _Networks) -> Floats:
+    sound = np.pad(samples.astype(np.float32, copy=False), (0, round(_END_S * RATE_HZ)))
+    frames = min(len(sound) // HOP // 2 * 2, round(LONGEST_S * RATE_HZ) // HOP)
+    mels = np.log10(np.maximum(power_mels(sound, n_mels=80)[:frames], np.float32(1e-10)))
+    features = (np.maximum(mels, mels.max() - np.float32(8)) + np.float32(4)) / np.float32(4)
+    inputs = {"input_features": np.ascontiguousarray(features.T)[None], _POSITIONS: networks.positions[: frames // 2]}
+    states: Floats = networks.encoder.run(["last_hidden_state"], inputs)[0]
+    return states
+
+
+def _step(
+    networks: _Networks, states: Floats, tokens: Sequence[int], memory: dict[str, NDArray[Any]]
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Read tokens after those in ``memory``: logits [tokens, vocabulary] and the new memory."""
+    empty = np.zeros((1, networks.heads, 0, networks.width), np.float32)
+    inputs = {
+        "input_ids": np.array([tokens], np.int64),
+        "encoder_hidden_states": states,
+        "use_cache_branch": np.array([bool(memory)]),
+        **(dict.fromkeys(networks.memories, empty) | memory),
+    }
+    logits, *present = networks.decoder.run(None, inputs)
+    now = dict(zip(networks.memories, present[: len(networks.memories)], strict=True))
+    if memory:  # later steps leave the encoder's part empty: the first step's stays
+        now |= {name: value for name, value in memory.items() if ".encoder." in name}
+    return logits[0], now
+
+
+@lru_cache(maxsize=1)
+def _networks(_cache: Path) -> _Networks:
+    files = files_of(MODEL)
+    network = decode_model(files["encoder_model_quantized.onnx"].read_bytes())
+    positions = next(one for one in network.constants if one.name == _POSITIONS).array().astype(np.float32)
+    flexible = OnnxNetwork(
+        network.nodes,
+        [*network.inputs, OnnxValue(_POSITIONS, ("frames", positions.shape[1]), FLOAT)],
+        network.outputs[:1],
+        [one for one in network.constants if one.name != _POSITIONS],
+        network.name,
+    )
+    encoder = open_session(encode_model(flexible, opsets={"": 11}, ir_version=6), where=MODEL)
+    decoder = open_session(files["decoder_model_merged_quantized.onnx"])
+    past = [one for one in decoder.get_inputs() if one.name.startswith("past_key_values")]
+    return _Networks(
+        encoder,
+        decoder,
+        positions,
+        tuple(one.name for one in past),
+        int(past[0].shape[1]),
+        int(past[0].shape[3]),
+    )
+
+
+def _text(tokens: Sequence[int]) -> str:
+    pieces = _pieces(home())
+    content = b"".join(pieces[token] for token in tokens if token in pieces)
+    return " ".join(content.decode("utf-8", errors="replace").split())
+
+
+@lru_cache(maxsize=1)
+def _pieces(_cache: Path) -> dict[int, bytes]:
+    """Read the word pieces: each byte is written as a printable character (GPT-2's table)."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    byte_of = {chr(byte): byte for byte in printable} | {chr(256 + n): byte for n, byte in enumerate(others)}
+    vocabulary = json.loads(files_of(MODEL)["vocab.json"].read_text(encoding="utf-8"))
+    return {number: bytes(byte_of[c] for c in piece) for piece, number in vocabulary.items() if number < _END}
