@@ -260,4 +260,5 @@ def _results(ran: Ran, keeps: TemporaryFolder | None) -> Results:
         ran.stages,
         ran.executed,
         keeps,
+        outcome.ledger,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from personare.core.errors import UnknownNameError, did_you_mean
 from personare.core.findings import Finding
+from personare.core.ledger import Ledger
 from personare.core.tables import Corpus
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ class Results(Findings):
     folder : the run folder, which ``personare report`` reads too; a temporary one lives as long as this object.
     verdicts : the stated bounds, judged; failures : (stage, item, why); notes : what a reader must know.
     stages, executed : how many stages there are, and how many of them had to be done now.
+    ledger : every recording of the anonymized folder, counted by its outcome; None where nobody noted it.
     """
 
     folder: Path
@@ -131,6 +133,7 @@ class Results(Findings):
     stages: int = 0
     executed: int = 0
     keeps: TemporaryFolder | None = field(default=None, repr=False)
+    ledger: Ledger | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain values: findings, the verdict on each method, bounds, failures and notes."""
@@ -152,6 +155,7 @@ class Results(Findings):
             "bounds": [{"sentence": one.sentence, "held": one.held} for one in self.verdicts],
             "failures": [{"stage": stage, "item": item, "why": why} for stage, item, why in self.failures],
             "notes": list(self.notes),
+            "ledger": None if self.ledger is None else self.ledger.to_dict(),
         }
 
     @property
@@ -211,6 +215,8 @@ class AnonymizedCorpus:
     done, kept, failed : utterances that are there, those of them that an earlier run had made, and those that failed.
     speech_s, wall_s : seconds of speech anonymized now, and the time it took.
     unexplained : audio in the folder that no utterance of the corpus explains.
+    ledger : every recording that was found, counted by its outcome; several_speakers : names of the recordings in which
+        more than one person speaks on a channel.
     """
 
     folder: Path
@@ -222,6 +228,8 @@ class AnonymizedCorpus:
     speech_s: float
     wall_s: float
     failures: tuple[tuple[str, str], ...] = field(repr=False)
+    ledger: Ledger
+    several_speakers: tuple[str, ...] = ()
     unexplained: int = 0
 
     @property
@@ -233,7 +241,8 @@ class AnonymizedCorpus:
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values."""
-        return {**self.__dict__, "folder": str(self.folder), "private": str(self.private)}
+        paths = {"folder": str(self.folder), "private": str(self.private)}
+        return {**self.__dict__, **paths, "ledger": self.ledger.to_dict()}
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Lay out one row for a table."""

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from personare.core.corpus_parts import CorpusParts
+    from personare.core.ledger import Excluded
     from personare.core.progress import WorkProgress
+    from personare.corpora.problems import Problem
     from personare.engine import Engine, Result
     from personare.pseudospeakers.pool import SpeakerPool
 
@@ -171,6 +173,7 @@ def anonymize_corpus(
     engine: Engine | None = None,
     watch: Callable[[Result[Any, Any]], None] = lambda _: None,
     told: Callable[[WorkProgress], None] | None = None,
+    excluded: Sequence[Excluded] = (),
 ) -> AnonymizedCorpus:
     """Hide the voices of a whole corpus; run again after an interruption, and it ends with the same bits.
 
@@ -183,8 +186,10 @@ def anonymize_corpus(
     trim, retime, coarse_s : cut silence at both ends, change pauses and rate by chance, round lengths up to seconds.
     text : whether transcripts come along.
     watch : is given the result of each recording; told : how far it is (``share``, ``left_s``), within long ones too.
+    excluded : recordings that were found and are not in ``corpus``: counted in the ledger, named in the private folder.
     """
     from personare.anonymizers.signal.retiming import Timing
+    from personare.corpora.problems import left_out
     from personare.engine import engine_for
     from personare.pipeline.jobs.anonymize import anonymize as run
     from personare.pipeline.jobs.anonymize import private_folder
@@ -197,7 +202,7 @@ def anonymize_corpus(
     system = System(chosen.method, chosen.parameters, level)
     system.build()  # what is misspelt is said before anything is read
     place = Path(target)
-    with _in_parts(corpus) as parts:
+    with _in_parts(corpus) as (parts, problems):
         summary = run(
             parts,
             place,
@@ -211,6 +216,7 @@ def anonymize_corpus(
             text=text,
             watch=watch,
             told=told,
+            excluded=(*excluded, *left_out(problems)),
             origin=None if isinstance(corpus, Corpus) else Origin(Path(corpus)),
         )
     return AnonymizedCorpus(
@@ -223,23 +229,25 @@ def anonymize_corpus(
         summary.speech_s,
         summary.wall_s,
         summary.failures,
+        summary.ledger,
+        summary.several_speakers,
         summary.unexplained,
     )
 
 
 @contextlib.contextmanager
-def _in_parts(corpus: CorpusLike) -> Iterator[CorpusParts]:
-    """Read a corpus for work that goes through it row by row, and warn of its problems."""
+def _in_parts(corpus: CorpusLike) -> Iterator[tuple[CorpusParts, Sequence[Problem]]]:
+    """Read a corpus for work that goes through it row by row; give its problems, and warn of them."""
     from personare.core.corpus_parts import in_parts
     from personare.corpora import read_in_parts
 
     if isinstance(corpus, Corpus):
-        yield in_parts(corpus)
+        yield in_parts(corpus), ()
         return
     with read_in_parts(Path(corpus)) as reading:
         for problem in reading.problems:
             warnings.warn(problem.line, CorpusWarning, stacklevel=4)
-        yield reading.corpus
+        yield reading.corpus, reading.problems
 
 
 def embed(

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from personare.cli import given, show
-from personare.cli.anonymize_summary import tell
-from personare.cli.study_progress import duration
-from personare.cli.work_progress import work_progress
+from personare.cli.anonymize_summary import tell, tell_plan
+from personare.cli.work_progress import checked_speakers, work_progress
 
 if TYPE_CHECKING:
     from personare.api.speech import ResolvedMethod
     from personare.core.corpus_parts import CorpusParts
     from personare.core.remote import RemoteFolder
-    from personare.core.tables import Corpus
     from personare.corpora.gathering import PartsReading
     from personare.pipeline.jobs.anonymize_file import AnonymizedFile
+    from personare.pipeline.jobs.speaker_check import CheckedCorpus
     from personare.pipeline.system import Level, System
 
 SPEAKER_FROM_HELP = (
@@ -97,6 +96,7 @@ def anonymize(
     from personare.core.config import coerce
     from personare.core.errors import ConfigError
     from personare.corpora import read_in_parts
+    from personare.corpora.problems import left_out
     from personare.corpora.speaker_from import parse_rule
     from personare.engine import check_engine, engine_named, shard_of
     from personare.pipeline.jobs import target as places
@@ -133,13 +133,15 @@ def anonymize(
     if fetch is not None and (layout or speaker_from or dry_run):
         raise ConfigError("--fetch reads a table of utterances: leave out --layout, --speaker-from and --dry-run")
     with read_in_parts(source, layout=layout, speaker_from=speaker_from, fetched=fetch is not None) as reading:
-        _tell_corpus(reading, source, system, here=fetch is None)
+        speakers = _tell_corpus(reading, source, system, here=fetch is None)
         if dry_run:
-            _rehearse(reading.corpus.whole(), source, target, system, jobs=jobs, key=key, as_json=as_json)
+            how = {"jobs": jobs, "key": key, "as_json": as_json, "speakers": speakers}
+            tell_plan(reading.corpus.whole(), source, target, system, **how)
             return
         origin = places.Origin(source, layout, speaker_from)
-        how: dict[str, Any] = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
+        how = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
         how |= {"timing": timing, "text": not no_text, "engine": engine_named(engine, jobs, address)}
+        how |= {"excluded": left_out(reading.problems)}
         _corpus(reading.corpus, target, system, origin, how | remote, as_json=as_json)
 
 
@@ -242,46 +244,21 @@ def _tell_one(done: AnonymizedFile, target: Path, system: System, *, kept: bool,
         show.aside("the key of this pipe is forgotten; --key FILE keeps it")
 
 
-def _tell_corpus(reading: PartsReading, source: Path, system: System, *, here: bool) -> None:
-    """Say whom a corpus holds before any work; ``here``: its audio is on this file system."""
+def _tell_corpus(reading: PartsReading, source: Path, system: System, *, here: bool) -> CheckedCorpus | None:
+    """Say whom a corpus holds before any work, and warn of several speakers; ``here``: audio is on this file system."""
     from personare.pipeline.jobs.corpus_facts import people_of, speech_problems
+    from personare.pipeline.jobs.speaker_check import SAMPLED_S
 
     people = people_of(reading.corpus)
     counts = f"{people.count:,} speakers, {len(reading.corpus):,} utterances"
     show.aside(f"{source}: {reading.layout}, {counts}, such as {show.people(people.examples)}")
-    show.problems([*reading.problems, *(speech_problems(reading.corpus) if here else [])])
-    for note in reading.notes:
+    speakers = checked_speakers(reading.corpus, most_s=SAMPLED_S) if here else None
+    more = [*speech_problems(reading.corpus), *speakers.problems(str(source))] if speakers else []
+    show.problems([*reading.problems, *more])
+    for note in (*reading.notes, *(speakers.notes if speakers else ())):
         show.aside(f"note: {note}")
     show.aside(f"method: {system.describe()}")
-
-
-def _rehearse(
-    corpus: Corpus, source: Path, target: Path, system: System, *, jobs: int, key: Path | None, as_json: bool
-) -> None:
-    """Print the plan of a dry run."""
-    from personare.pipeline.jobs.rehearsal import rehearse_corpus
-    from personare.pipeline.jobs.target import KEY, private_folder
-
-    with show.progress("reading headers", corpus.frame["audio"].n_unique()) as tick:
-        plan = rehearse_corpus(corpus, system, jobs=jobs, watch=lambda _: tick(1))
-    show.failures(plan.unreadable)
-    if as_json:
-        show.json_object(plan, method=system.method, parameters=dict(system.parameters), target=str(target))
-        return
-    rows = {
-        "people": f"{plan.people:,}",
-        "utterances": f"{plan.utterances:,}" + (f" ({len(plan.unreadable)} unreadable)" if plan.unreadable else ""),
-        "speech": f"{plan.hours:.2f} hours",
-        "method": system.describe(),
-        "result": str(target),
-        "key": str(key or private_folder(target) / KEY),
-        "takes about": "unknown: nothing could be read"
-        if plan.expected_s is None
-        else duration(max(1.0, plan.expected_s)),
-    }
-    typer.echo(f"{source} -> {target}: a dry run, nothing is written")
-    for name, value in rows.items():
-        typer.echo(f"  {name:<12} {value}")
+    return speakers
 
 
 def _corpus(

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from personare.cli import show
+from personare.cli.study_progress import duration
 
 if TYPE_CHECKING:
+    from personare.core.tables import Corpus
     from personare.pipeline.jobs.anonymize import AnonymizeSummary
+    from personare.pipeline.jobs.speaker_check import CheckedCorpus
+    from personare.pipeline.system import System
 
 
 def tell(
@@ -35,6 +39,7 @@ def tell(
         factor = f"{summary.real_time_factor:.3g}" if summary.speech_s else "-"
         head = ["done", "kept from before", "failed", "hours", "real-time factor"]
         show.table(f"{method} -> {target}", head, [[*numbers, factor]])
+        typer.echo(f"{summary.ledger.line}. {summary.ledger.speakers_line}")
         typer.echo(f"keep private: {private}{f' and the key {key}' if key else ''}")
         words = ["personare", "evaluate", source, target]
         words += (["--key", key] if key else []) + (["--method", method] if ":" in method else [])
@@ -46,7 +51,9 @@ def tell(
 
 def notes(summary: AnonymizeSummary, target: Path) -> list[str]:
     """Say what of an earlier run was not as it had been left."""
+    several = len(summary.several_speakers)
     lines = {
+        f"{several} recordings have more than one speaker, who got the same new voice": several,
         f"{target} was not there any more; everything is made again": summary.vanished,
         f"{summary.changed} recordings have changed since they were anonymized, and were done again": summary.changed,
         f"{summary.missing} results of an earlier run were gone, and were made again": (
@@ -56,3 +63,44 @@ def notes(summary: AnonymizeSummary, target: Path) -> list[str]:
         f"{summary.swept} half-written files of a run that was killed were removed": summary.swept,
     }
     return [line for line, holds in lines.items() if holds]
+
+
+def tell_plan(
+    corpus: Corpus,
+    source: Path,
+    target: Path,
+    system: System,
+    *,
+    jobs: int,
+    key: Path | None,
+    as_json: bool,
+    speakers: CheckedCorpus | None,
+) -> None:
+    """Print the plan of a dry run."""
+    from personare.pipeline.jobs.rehearsal import rehearse_corpus
+    from personare.pipeline.jobs.target import KEY, private_folder
+
+    with show.progress("reading headers", corpus.frame["audio"].n_unique()) as tick:
+        plan = rehearse_corpus(corpus, system, jobs=jobs, speakers=speakers, watch=lambda _: tick(1))
+    show.failures(plan.unreadable)
+    if as_json:
+        show.json_object(plan, method=system.method, parameters=dict(system.parameters), target=str(target))
+        return
+    shared = len({*plan.several_speakers, *plan.person_on_each_channel})
+    rows = {
+        "people": f"{plan.people:,}",
+        "utterances": f"{plan.utterances:,}" + (f" ({len(plan.unreadable)} unreadable)" if plan.unreadable else ""),
+        "speech": f"{plan.hours:.2f} hours",
+        "several speakers": f"{shared:,} of {plan.speakers_checked:,} checked"
+        if plan.speakers_checked
+        else "not checked",
+        "method": system.describe(),
+        "result": str(target),
+        "key": str(key or private_folder(target) / KEY),
+        "takes about": "unknown: nothing could be read"
+        if plan.expected_s is None
+        else duration(max(1.0, plan.expected_s)),
+    }
+    typer.echo(f"{source} -> {target}: a dry run, nothing is written")
+    for name, value in rows.items():
+        typer.echo(f"  {name:<16} {value}")

@@ -10,6 +10,7 @@ import typer
 
 from personare.cli import show
 from personare.cli.anonymize import SPEAKER_FROM_HELP
+from personare.cli.work_progress import checked_speakers
 
 if TYPE_CHECKING:
     from personare.corpora.gathering import Reading
@@ -30,13 +31,16 @@ def print_facts(
     path: Path = typer.Argument(..., metavar="PATH", help="A folder or a table in any known layout."),
     layout: str | None = typer.Option(None, metavar="NAME", help=LAYOUT_HELP),
     speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
-    probe: bool = typer.Option(True, "--probe/--no-probe", help="Read the header of every audio file."),
+    probe: bool = typer.Option(
+        True, "--probe/--no-probe", help="Read every header, and check for more than one speaker."
+    ),
     guess: bool = typer.Option(False, "--guess", help="Guess gender and age group where not noted; needs the sounds."),
     as_json: bool = show.JSON,
 ) -> None:
     """Show what a corpus holds: speakers, hours, rates, genders, utterances per speaker, and every problem.
 
     The layout is detected, and the evidence for it is printed. Headers are read to count hours, rates and channels.
+    Recordings with more than one speaker on a channel are listed as a problem: they would get one voice.
 
     Examples:
 
@@ -59,6 +63,10 @@ def print_facts(
     headers, more = _probed(reading) if probe else (None, [])
     facts = facts_of(reading.corpus, headers)
     problems = [*reading.problems, *more, *speech_problems(reading.corpus, headers)]
+    if probe:
+        speakers = checked_speakers(reading.corpus)
+        problems += speakers.problems(str(path))
+        reading = dataclasses.replace(reading, notes=(*reading.notes, *speakers.notes))
     predicted = _guessed(reading) if guess else {}
     if as_json:
         show.json_object(_as_json(path, reading, facts, problems), **({"predicted": predicted} if guess else {}))

@@ -6,10 +6,16 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from personare.cli.show import QUIET_SECONDS
+from personare.cli.show import QUIET_SECONDS, progress
 from personare.cli.study_progress import duration
 from personare.core.progress import WorkProgress
+
+if TYPE_CHECKING:
+    from personare.core.corpus_parts import CorpusParts
+    from personare.core.tables import Corpus
+    from personare.pipeline.jobs.speaker_check import CheckedCorpus
 
 
 @contextlib.contextmanager
@@ -49,3 +55,11 @@ def words_of(now: WorkProgress) -> str:
     left_s = now.left_s
     rest = f", about {duration(left_s)} left" if left_s else ""
     return f"{now.done:,}/{now.total:,}, {int(100 * now.share)} %{rest}"
+
+
+def checked_speakers(corpus: Corpus | CorpusParts, *, most_s: float | None = None) -> CheckedCorpus:
+    """Check a corpus for several speakers in one recording, with a bar; ``most_s`` seconds of sound at most."""
+    from personare.pipeline.jobs.speaker_check import check_corpus
+
+    with progress("checking for several speakers", len(corpus)) as tick:
+        return check_corpus(corpus, most_s=most_s, watch=lambda _: tick(1))

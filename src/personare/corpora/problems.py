@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from personare.core.ledger import Excluded
+
 # kind -> what one is, what several are, what became of them
 KINDS: dict[str, tuple[str, str, str]] = {
     "missing-audio": (
@@ -85,8 +87,26 @@ KINDS: dict[str, tuple[str, str, str]] = {
         "audio files cannot be read",
         "kept; each command that reads them counts them as failed",
     ),
+    "several-speakers": (
+        "recording has more than one speaker on one channel",
+        "recordings have more than one speaker on one channel",
+        "all speakers of a recording would get the same new voice; split it by speaker first",
+    ),
+    "person-on-each-channel": (
+        "two-channel recording has another speaker on each channel and is read as one speaker",
+        "two-channel recordings have another speaker on each channel and are read as one speaker",
+        "both would get the same new voice; --speaker-from channel gives each channel its own",
+    ),
     "segment-past-end": ("segment ends after its file", "segments end after their files", "check the times"),
 }
+
+# kinds whose names are recordings that are not in the corpus
+LEFT_OUT = frozenset(
+    {
+        *("missing-audio", "orphan-audio", "duplicate-utterance", "no-speaker", "no-utterance", "unsafe-name"),
+        *("bad-segment", "unsupported-format", "no-speaker-in-name", "channel-count", "odd-name"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -128,3 +148,14 @@ def found(kind: str, place: str, names: Iterable[str]) -> list[Problem]:
     """Make one Problem of the names it befell, or none when there are none."""
     befallen = tuple(names)
     return [Problem(kind, place, befallen)] if befallen else []
+
+
+def left_out(problems: Iterable[Problem]) -> tuple[Excluded, ...]:
+    """List the recordings that are not in the corpus, each with the reason.
+
+    >>> left_out([Problem("orphan-audio", "calls", ("a.wav",)), Problem("idle-speaker", "calls", ("anna",))])
+    (Excluded(name='a.wav', outcome='left out', reason='audio file has no entry'),)
+    """
+    return tuple(
+        Excluded(name, "left out", KINDS[p.kind][0]) for p in problems if p.kind in LEFT_OUT for name in p.names
+    )

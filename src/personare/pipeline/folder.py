@@ -17,11 +17,13 @@ import polars as pl
 
 from personare.core.files import atomic_path, write_text
 from personare.core.findings import Finding
+from personare.core.ledger import Ledger
 from personare.core.tables import write_frame
 from personare.pipeline.check_speech import not_played_notes, speech_notes
 from personare.pipeline.clips import write_clips
 from personare.pipeline.environment import environment_of
 from personare.pipeline.gate import Verdict, judged, row_of
+from personare.pipeline.given import given_ledger
 from personare.pipeline.graph import Graph
 from personare.pipeline.measured import load
 from personare.pipeline.stages.listen import ListenJob, read_observations
@@ -71,6 +73,7 @@ class RunFolder:
     verdicts: tuple[Verdict, ...]
     failures: tuple[tuple[str, str, str], ...]
     notes: tuple[str, ...]
+    ledger: Ledger | None = None
 
     @property
     def held(self) -> bool:
@@ -104,8 +107,16 @@ def write_folder(graph: Graph, store: Store, folder: Path) -> RunFolder:
     failures = tuple(_failures(graph, store))
     listed += write_clips(graph, store, folder)
     verdicts = tuple(judged(graph.study.bounds, findings))
-    _write(folder, graph, findings, listed, verdicts, failures, notes)
-    return RunFolder(folder, tuple(findings), verdicts, failures, tuple(dict.fromkeys(notes)))
+    ledger = _ledger(graph)
+    _write(folder, graph, findings, listed, verdicts, failures, notes, ledger)
+    return RunFolder(folder, tuple(findings), verdicts, failures, tuple(dict.fromkeys(notes)), ledger)
+
+
+def _ledger(graph: Graph) -> Ledger | None:
+    """Account for the recordings of the one folder that was given; None where there is none, or several."""
+    given = {one.label: one.given for one in graph.anonymizers if one.given is not None}
+    pairs = [(graph.corpora[corpus], speech, given[label]) for (corpus, label), speech in graph.paired.items()]
+    return given_ledger(*pairs[0]) if len(pairs) == 1 else None
 
 
 def _said_once(corpus: str, note: str, measures: list[str]) -> str:
@@ -128,10 +139,13 @@ def _write(
     verdicts: Iterable[Verdict],
     failures: Iterable[tuple[str, str, str]],
     notes: list[str],
+    ledger: Ledger | None,
 ) -> None:
     write_frame(findings_frame(findings), folder / "findings.parquet")
     rows = [row_of(finding) for finding in findings]
-    _json(folder / "findings.json", {"study": graph.study.title, "findings": rows, "notes": list(dict.fromkeys(notes))})
+    known = {} if ledger is None else {"ledger": ledger.to_dict()}
+    told = {"study": graph.study.title, "findings": rows, "notes": list(dict.fromkeys(notes)), **known}
+    _json(folder / "findings.json", told)
     _json(folder / "artefacts.json", listed)
     _json(folder / "gate.json", [verdict.as_row() for verdict in verdicts])
     _json(folder / "environment.json", environment_of(graph))

@@ -5,6 +5,7 @@ Only the key's owner can tell for a folder whose names are tokens; tools that ke
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,15 +15,18 @@ from typing import Any
 import polars as pl
 
 from personare.core.errors import ConfigError, CorpusError
+from personare.core.ledger import Ledger, read_ledger
 from personare.core.seeding import Key, load_key
 from personare.corpora import read_corpus
 from personare.engine import Result
 from personare.pipeline.jobs.target import private_folder
+from personare.pipeline.jobs.worklist import LEAD, with_leads
 from personare.pipeline.resolve import GivenFolder, ResolvedAnonymizer
+from personare.pipeline.roles import ENROLMENT, TRIAL
 from personare.pipeline.speech import FileDigests, StudyCorpus, content_of, study_corpus
 from personare.pipeline.store import Failures, Stage, Store
 from personare.pipeline.study import Study
-from personare.pipeline.system import utterance_token
+from personare.pipeline.system import CARD, utterance_token
 
 MISSING = "has no anonymized counterpart"
 
@@ -61,6 +65,20 @@ def pair_given(frame: pl.DataFrame, given: GivenFolder) -> GivenSpeech:
     channels = {one.utterance: one.person_channel for one in anonymized}
     own = {utterance: channels[names[utterance]] for utterance in paired}
     return GivenSpeech(paired, len(files) - len(paired), key, own)
+
+
+def given_ledger(corpus: StudyCorpus, speech: GivenSpeech, given: GivenFolder) -> Ledger | None:
+    """Give the ledger that ``anonymize`` noted in the folder, with what was attacked; None where it noted none."""
+    try:
+        noted = read_ledger(json.loads((given.folder / CARD).read_text(encoding="utf-8")).get("ledger"))
+    except (OSError, ValueError, AttributeError):
+        return None
+    used = with_leads(corpus.frame.filter(pl.col("utterance").is_in(list(speech.files))))
+    attacked, enrolled = (set(used.filter(pl.col("role") == role)[LEAD]) for role in (TRIAL, ENROLMENT))
+    try:
+        return noted and replace(noted, attacked=len(attacked), enrolled=len(enrolled - attacked))
+    except ValueError:  # the folder was made of other recordings than these
+        return None
 
 
 def _by_file_name(ids: Sequence[str], others: Sequence[str]) -> dict[str, str]:

@@ -103,7 +103,7 @@ class Graph:
     ) -> AnonymizedSpeech:
         """Give the stage that anonymizes one role for somebody; the owner's speech may be given."""
         if anonymizer.given is not None and who == "owner":
-            speech = self._paired[corpus.label, anonymizer.label]
+            speech = self.paired[corpus.label, anonymizer.label]
             label = f"anonymize {corpus.label} {role} by {anonymizer.label} (given)"
             return GivenJob(label, corpus.of(role), speech, self.digests)
         return anonymize_job(self.study, corpus, role, anonymizer, who, draw)
@@ -112,12 +112,12 @@ class Graph:
         """Look for all given speech of the attacked, also what no attack needs: what is missing failed."""
         for corpus in self.attacked:
             for anonymizer in self.anonymizers:
-                for role in (ENROLMENT, TRIAL) if anonymizer.given is not None else ():
-                    if len(corpus.of(role)):
-                        yield self.anonymized(corpus, role, anonymizer, "owner")
+                roles = [role for role in (ENROLMENT, TRIAL) if anonymizer.given is not None and len(corpus.of(role))]
+                yield from (self.anonymized(corpus, role, anonymizer, "owner") for role in roles)
 
     @cached_property
-    def _paired(self) -> dict[tuple[str, str], GivenSpeech]:
+    def paired(self) -> dict[tuple[str, str], GivenSpeech]:
+        """Pair given speech with its originals, by corpus and anonymizer."""
         return {
             (corpus.label, one.label): pair_given(corpus.frame, one.given)
             for corpus in self.attacked
@@ -275,7 +275,7 @@ class Graph:
     def _token(self, corpus: StudyCorpus, anonymizer: ResolvedAnonymizer, who: Who, draw: int) -> str:
         """Name the draw of pseudo-speakers without telling its key."""
         if anonymizer.given is not None and who == "owner":
-            key = self._paired[corpus.label, anonymizer.label].key
+            key = self.paired[corpus.label, anonymizer.label].key
             return "owner" if key is None else key_token(key)
         return key_token(key_of(self.study, who, draw))
 

@@ -19,6 +19,7 @@ from personare.reports.sections.choosing import SeriesColours, overall
 from personare.reports.sections.criteria import criteria_section
 from personare.reports.sections.definitions import definitions_section, literature_section
 from personare.reports.sections.environment import environment_section
+from personare.reports.sections.failures import ledger_blocks
 from personare.reports.sections.gate import gate_section
 from personare.reports.sections.redaction import without_names
 from personare.reports.sections.study_settings import settings_section
@@ -68,6 +69,7 @@ def evidence_sections(run: Run) -> list[Section]:
         gate_section(run),
         settings_section(run),
         utility_section(run, SeriesColours(run)),
+        Section("recordings", "Recordings", ledger_blocks(run)),
         _failures(run),
         Section("limits", "What this does not prove", [BulletList(LIMITS)]),
         definitions_section(run),

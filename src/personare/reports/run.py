@@ -17,6 +17,7 @@ import polars as pl
 
 from personare.core.errors import TableError
 from personare.core.findings import Estimate, Finding, MetricCard
+from personare.core.ledger import Ledger, read_ledger
 from personare.core.tables import read_frame
 from personare.metrics import CARDS, card
 
@@ -42,7 +43,8 @@ class Run:
 
     ``notes`` also name what could not be read; ``speaker_labels`` says how a report calls the speakers, and
     ``shows_names`` whether it may show names, ids and paths of the corpus. ``date`` is the day of the last measurement,
-    ``command`` what was typed; both come from the log, and are empty where there is none.
+    ``command`` what was typed; both come from the log, and are empty where there is none. ``ledger`` counts the
+    recordings from their folder to the attacks; None where nobody noted it.
     """
 
     folder: Path
@@ -58,6 +60,7 @@ class Run:
     shows_names: bool = False
     date: str = ""
     command: str = ""
+    ledger: Ledger | None = None
 
     def of_kind(self, kind: str) -> list[ArtefactFile]:
         """Give the artefacts of one kind."""
@@ -88,6 +91,7 @@ def read_run(folder: Path) -> Run:
         tuple(dict.fromkeys(str(note) for note in notes)),
         date=date,
         command=command,
+        ledger=read_ledger(document.get("ledger")),
     )
 
 

@@ -12,15 +12,16 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from personare.anonymizers.signal.retiming import Timing
 from personare.core.audio import AudioFacts, probe
 from personare.core.corpus_parts import CorpusParts, in_parts
-from personare.core.errors import PersonareError
+from personare.core.errors import FailureKind, PersonareError
 from personare.core.files import sweep
+from personare.core.ledger import Excluded, Ledger, count
 from personare.core.progress import WorkProgress
 from personare.core.remote import RemoteFolder
 from personare.core.tables import Corpus
@@ -43,7 +44,7 @@ from personare.pipeline.jobs.worktable import WorkTable, in_shard, work_table
 from personare.pipeline.system import System
 
 Outcome = Result[Assignment, AnonymizedUtterance]
-Failures = dict[str, tuple[Assignment, str]]
+Failures = dict[str, tuple[Assignment, str, FailureKind]]
 MOST_MEASURED = 20_000  # recordings whose headers are read to know how long the work takes
 
 
@@ -51,6 +52,8 @@ MOST_MEASURED = 20_000  # recordings whose headers are read to know how long the
 class AnonymizeSummary:
     """The job in numbers; ``done`` and ``failed`` are what the manifest and the list of failures hold.
 
+    ``ledger`` accounts for every recording that was found, in all shards; ``several_speakers`` names the recordings of
+    the folder in which more than one person speaks on a channel.
     ``unexplained`` counts audio in the target that no utterance of the corpus explains. Of what an earlier run had
     made, ``changed`` was made again because its source is another now, ``missing`` because it was gone, ``damaged``
     because its digest did not confirm it. ``swept`` counts files that a killed run had left half written.
@@ -62,6 +65,8 @@ class AnonymizeSummary:
     speech_s: float
     wall_s: float
     failures: tuple[tuple[str, str], ...]
+    ledger: Ledger
+    several_speakers: tuple[str, ...] = ()
     unexplained: int = 0
     changed: int = 0
     missing: int = 0
@@ -87,7 +92,7 @@ class _Tally:
     def add(self, result: Outcome) -> None:
         made = result.value
         if made is None:
-            self.failures[result.item.utterance] = (result.item, result.error or "failed")
+            self.failures[result.item.utterance] = (result.item, result.error or "failed", result.kind)
             return
         self.kept += made.work_s == 0
         self.speech_s += made.speech_s if made.work_s else 0.0
@@ -137,6 +142,7 @@ def anonymize(
     origin: Origin | None = None,
     fetch: RemoteFolder | None = None,
     put: RemoteFolder | None = None,
+    excluded: Sequence[Excluded] = (),
 ) -> AnonymizeSummary:
     """Anonymize ``corpus`` into ``target``; what an interrupted run finished is kept, and the end is bit-identical.
 
@@ -149,6 +155,7 @@ def anonymize(
     origin : where the corpus was read from, noted in the private folder so that ``personare lookup`` finds it.
     fetch, put : where recordings lie and where results go, if not on this file system; what is listed of them (the
         manifest, the card, digests) is written to ``target``, and put there too.
+    excluded : recordings that were found and are not in ``corpus``; they are counted, and named in the private folder.
     """
     began = time.perf_counter()
     if names == "keep":
@@ -191,10 +198,20 @@ def anonymize(
             sweep(target)
         table.note(journal.lines())
         failed = _settle(table, work, tally.failures)
-        published = publish(work, table, private, carried=carried)
+        checked, several = table.several_speakers()
+        made = table.made_in(None)
+        ledger = count(
+            excluded,
+            [kind for _, kind in failed.values()],
+            anonymized=made,
+            pending=len(table) - made - len(failed),
+            speakers_checked=checked,
+            several_speakers=len(several),
+        )
+        published = publish(work, table, private, carried=carried, ledger=ledger)
         done = table.made_in(shard)
-    write_failures(private, list(failed.items()))
-    failures = tuple(sorted((name, error) for name, error in failed.items() if in_shard(shard, name)))
+    write_failures(private, failed, excluded)
+    failures = tuple(sorted((name, error) for name, (error, _) in failed.items() if in_shard(shard, name)))
     return AnonymizeSummary(
         done=done,
         failed=len(failures),
@@ -202,6 +219,8 @@ def anonymize(
         speech_s=tally.speech_s,
         wall_s=time.perf_counter() - began,
         failures=failures,
+        ledger=ledger,
+        several_speakers=tuple(sorted(several)),
         unexplained=published.unexplained,
         changed=tally.reasons["changed"],
         missing=tally.reasons["missing"],
@@ -254,14 +273,14 @@ class Following:
         self.told(self.progress)
 
 
-def _settle(table: WorkTable, work: AnonymizeWork, failures: Failures) -> dict[str, str]:
+def _settle(table: WorkTable, work: AnonymizeWork, failures: Failures) -> dict[str, tuple[str, FailureKind]]:
     """Tell the table what is in the folder, and give what failed: every item that was tried is in one of them.
 
     A result counts if its file is there. Where this run failed (a worker was killed, say), a result of before or of
     another run that works on the same folder still counts if its digests say so. What nothing confirms is removed.
     """
     put = work.put.names(AUDIO) if work.put else None
-    failed: dict[str, str] = {}
+    failed: dict[str, tuple[str, FailureKind]] = {}
     for item in table.noted():
         there = False
         if item.output is not None and item.lead not in failures:
@@ -274,7 +293,7 @@ def _settle(table: WorkTable, work: AnonymizeWork, failures: Failures) -> dict[s
         if there:
             table.made(item)
         elif item.lead in failures:
-            failed[item.lead] = failures[item.lead][1]
+            failed[item.lead] = failures[item.lead][1:]
         elif item.error is not None or item.output is not None:
-            failed[item.lead] = item.error or "was made, but is not there any more"
+            failed[item.lead] = (item.error or "was made, but is not there any more", item.kind or "failed")
     return failed

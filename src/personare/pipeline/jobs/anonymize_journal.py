@@ -1,7 +1,8 @@
 """The journal of an anonymization, in its private folder: what became of every utterance, confirmed by digests.
 
 One line per result: when, the utterance, the digest of its source, the fingerprint of the method, the digest of the
-result, seconds of speech and of work, or why it failed. Shards on other machines have journals of their own.
+result, seconds of speech and of work, or why it failed and the kind of failure; and whether several people speak on one
+channel (null: not checked). Shards on other machines have journals of their own.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_args
 
 import polars as pl
 
+from personare.core.errors import FailureKind
 from personare.core.journal import JournalWriter, read_journal
 from personare.engine import Result
 from personare.pipeline.jobs.anonymize_work import AnonymizedUtterance, Assignment
@@ -29,7 +32,10 @@ SCHEMA = {
     "speech_s": pl.Float64(),
     "work_s": pl.Float64(),
     "error": pl.String(),
+    "kind": pl.String(),
+    "several": pl.Boolean(),
 }
+_OLDEST = 8  # values of a line before failures had a kind; later ones are added at the end
 
 
 def journal_name(shard: str | None) -> str:
@@ -64,10 +70,11 @@ class AnonymizeJournal:
         """Note a new result, or a failure; what was kept from before is noted already."""
         made, lead = result.value, result.item.utterance
         if made is None:
-            self._writer.add([time.time(), lead, None, self.system, None, None, None, result.error or "failed"])
+            why = (result.error or "failed", result.kind)
+            self._writer.add([time.time(), lead, None, self.system, None, None, None, *why, None])
         elif made.work_s > 0:
-            values = (made.source, self.system, made.output, round(made.speech_s, 6), round(made.work_s, 3), None)
-            self._writer.add([time.time(), lead, *values])
+            values = (made.source, self.system, made.output, round(made.speech_s, 6), round(made.work_s, 3))
+            self._writer.add([time.time(), lead, *values, None, None, made.several])
 
     def flush(self) -> None:
         """Force it to the disk."""
@@ -76,12 +83,19 @@ class AnonymizeJournal:
 
 def _line(values: Sequence[object]) -> JournalLine | None:
     """Read the values of a line; None where they are not those of an item."""
-    if len(values) != len(SCHEMA):
+    if len(values) < _OLDEST:
         return None
-    at, lead, source, _, output, speech_s, _, error = values
+    at, lead, source, _, output, speech_s, _, error, kind, several = _padded(values)
     if not isinstance(lead, str):
         return None
-    return JournalLine(_number(at), lead, _text(source), _text(output), _number(speech_s), _text(error))
+    known: FailureKind = kind if kind in get_args(FailureKind) else "failed"
+    heard = several if isinstance(several, bool) else None
+    return JournalLine(_number(at), lead, _text(source), _text(output), _number(speech_s), _text(error), known, heard)
+
+
+def _padded(values: Sequence[Any]) -> list[Any]:
+    """Give the values of every column; a line of an earlier version lacks the last ones."""
+    return [*values, *[None] * len(SCHEMA)][: len(SCHEMA)]
 
 
 def _number(value: object) -> float:
@@ -104,11 +118,11 @@ def read_results(private: Path) -> pl.DataFrame:
 
 def _parts(private: Path) -> Iterator[pl.DataFrame]:
     """Give the lines of all journals, some at a time: a million lines are never Python objects at once."""
-    rows: list[list[str | float | None]] = []
+    rows: list[list[Any]] = []
     for path in journals_of(private):
         for values in read_journal(path):
-            if len(values) == len(SCHEMA):
-                rows.append(values)
+            if len(values) >= _OLDEST:
+                rows.append(_padded(values))
             if len(rows) >= _LINES_AT_ONCE:
                 yield pl.DataFrame(rows, schema=SCHEMA, orient="row", strict=False)
                 rows = []

@@ -24,6 +24,7 @@ from personare.core.protocols import Anonymizer, in_time
 from personare.core.remote import RemoteFolder
 from personare.core.seeding import Key, rng_for
 from personare.core.utterances import Utterance
+from personare.pipeline.jobs.speaker_check import shared_voice
 from personare.pipeline.jobs.target import Format, Names
 from personare.pipeline.system import System, tokens_of
 
@@ -83,7 +84,7 @@ class Assignment:
 class AnonymizedUtterance:
     """What became of one utterance: seconds of speech, seconds of work (0 when an earlier run had done it).
 
-    ``source`` and ``output`` are digests; ``reason`` says why an earlier run's result was made again.
+    ``source``, ``output``: digests; ``reason``: why it was made again; ``several``: more than one speaker, if checked.
     """
 
     speech_s: float
@@ -91,6 +92,7 @@ class AnonymizedUtterance:
     source: str = ""
     output: str = ""
     reason: Reason = ""
+    several: bool | None = None
 
 
 def plain(name: str) -> str:
@@ -162,6 +164,7 @@ class AnonymizeWork:
             tracks = [(who, heard[(who.person_channel or 1) - 1]) for who in item.people]
         else:
             tracks = [(item, channel) for channel in item.read_channels()]
+        several = shared_voice(item, [sound for _, sound in tracks]) if self.journaled else None
         seconds = sum(sound.duration_s for _, sound in tracks)
         with part(1 / seconds if seconds else 0.0):  # methods count seconds; an engine hears shares of this item
             channels = hide_channels(self.system, self.key, [(t.speaker, t.utterance, sound) for t, sound in tracks])
@@ -173,7 +176,7 @@ class AnonymizeWork:
         else:
             write_bytes(place, content, dated=False)  # dates would tell the order of the source, and so who is who
         output = hashlib.sha256(content).hexdigest()
-        return AnonymizedUtterance(channels[0].duration_s, time.perf_counter() - began, source, output, kept)
+        return AnonymizedUtterance(channels[0].duration_s, time.perf_counter() - began, source, output, kept, several)
 
     def _kept(self, one: Assignment, place: Path, source: str | None) -> AnonymizedUtterance | Reason:
         """Tell what an earlier run left of an utterance, or why that cannot be kept."""

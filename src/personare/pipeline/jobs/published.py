@@ -11,14 +11,16 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import polars as pl
 
 from personare import __version__
+from personare.core.errors import FailureKind
 from personare.core.files import TEMPORARY, atomic_path, file_sha256, temporary_path, write_text
+from personare.core.ledger import Excluded, Ledger
 from personare.core.tables import Corpus, write_frame
 from personare.pipeline.jobs.anonymize_work import AnonymizeWork
 from personare.pipeline.jobs.worktable import WorkTable
@@ -42,7 +44,9 @@ class Published:
     unexplained: int
 
 
-def publish(work: AnonymizeWork, table: WorkTable, private: Path, *, carried: Sequence[str]) -> Published:
+def publish(
+    work: AnonymizeWork, table: WorkTable, private: Path, *, carried: Sequence[str], ledger: Ledger
+) -> Published:
     """Write manifest, card and digests of what is in the folder; only columns that are ``carried`` come along."""
     utterances = table.list_made(work.tokens_of)
     _write_manifest(work.target / MANIFEST, table.listed(carried, rows=ROW_GROUP), private)
@@ -55,6 +59,7 @@ def publish(work: AnonymizeWork, table: WorkTable, private: Path, *, carried: Se
         "level": work.system.level,
         "names": work.names,
         "utterances": utterances,
+        "ledger": ledger.to_dict(),
         "timing": asdict(work.timing) if work.timing else None,
         "text": "text" in carried,
         "status": STATUS,
@@ -115,7 +120,11 @@ def audio_files(target: Path) -> Iterator[Path]:
         yield from (Path(root) / name for name in names if not TEMPORARY.match(name))
 
 
-def write_failures(private: Path, failures: Sequence[tuple[str, str]]) -> None:
-    """List what failed, (utterance, reason): in the private folder, because it names source files."""
-    lines = sorted(f"{' '.join(name.split())}\t{' '.join(error.split())}" for name, error in failures)
-    write_text(private / FAILURES, "\n".join(["utterance\terror", *lines]) + "\n", mode=0o600)
+def write_failures(
+    private: Path, failures: Mapping[str, tuple[str, FailureKind]], excluded: Sequence[Excluded] = ()
+) -> None:
+    """List every recording that is not in the folder, its outcome and the reason; private, because it names sources."""
+    rows = [(name, kind, error) for name, (error, kind) in failures.items()]
+    rows += [(one.name, one.outcome, one.reason) for one in excluded]
+    lines = sorted("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
+    write_text(private / FAILURES, "\n".join(["utterance\toutcome\terror", *lines]) + "\n", mode=0o600)

@@ -15,6 +15,7 @@ from personare.core.errors import PersonareError
 from personare.core.tables import Corpus
 from personare.engine import Result, Serial
 from personare.pipeline.jobs.corpus_facts import facts_of, probe_files
+from personare.pipeline.jobs.speaker_check import CheckedCorpus
 from personare.pipeline.system import System
 
 REHEARSED_S = 5.0
@@ -24,7 +25,8 @@ REHEARSED_S = 5.0
 class Rehearsal:
     """What would be done: people, utterances, hours of speech, files that cannot be read, and the expected seconds.
 
-    ``expected_s`` is None where no file could be read.
+    ``expected_s`` is None where no file could be read. ``several_speakers`` and ``person_on_each_channel`` name
+    recordings whose speakers would share one voice, of ``speakers_checked`` that were checked.
     """
 
     people: int
@@ -32,6 +34,9 @@ class Rehearsal:
     hours: float
     unreadable: tuple[tuple[str, str], ...]
     expected_s: float | None
+    several_speakers: tuple[str, ...] = ()
+    person_on_each_channel: tuple[str, ...] = ()
+    speakers_checked: int = 0
 
 
 def rehearse_corpus(
@@ -39,6 +44,7 @@ def rehearse_corpus(
     system: System,
     *,
     jobs: int = 1,
+    speakers: CheckedCorpus | None = None,
     watch: Callable[[Result[str, AudioFacts]], None] = lambda _: None,
 ) -> Rehearsal:
     """Read every header, anonymize a few seconds of one recording, and write nothing."""
@@ -57,6 +63,9 @@ def rehearse_corpus(
         hours=hours,
         unreadable=tuple((r.item, r.error or "") for r in results if not r.ok),
         expected_s=None if cost is None else cost * hours * 3600 / workers,
+        several_speakers=speakers.several if speakers else (),
+        person_on_each_channel=speakers.each_channel if speakers else (),
+        speakers_checked=speakers.checked if speakers else 0,
     )
 
 

@@ -195,6 +195,7 @@ def _owner(
 
 def _lines(failures: Path) -> int:
     try:
-        return len(failures.read_text(encoding="utf-8").splitlines()) - 1
+        lines = failures.read_text(encoding="utf-8").splitlines()[1:]
+        return sum("\tleft out\t" not in line for line in lines)
     except OSError:
         return 0

@@ -20,7 +20,7 @@ from typing import Any
 import polars as pl
 
 from personare.core.corpus_parts import CorpusParts, in_parts
-from personare.core.errors import OutputError, TableError
+from personare.core.errors import FailureKind, OutputError, TableError
 from personare.core.files import PRIVATE_FILE, temporary_path
 from personare.core.pieces import grouped, numbered
 from personare.core.tables import Corpus
@@ -40,16 +40,16 @@ _TABLES = f"""
 CREATE TABLE rows (base TEXT, place TEXT, n INTEGER, lead TEXT, {", ".join(_UTTERANCE)},
                    PRIMARY KEY (base, place, n)) WITHOUT ROWID;
 CREATE TABLE files (folded TEXT, lead TEXT, speaker TEXT, n INTEGER, PRIMARY KEY (folded, lead)) WITHOUT ROWID;
-CREATE TABLE known (lead TEXT PRIMARY KEY, at REAL, source TEXT, output TEXT, speech_s REAL) WITHOUT ROWID;
-CREATE TABLE errors (lead TEXT PRIMARY KEY, at REAL, error TEXT) WITHOUT ROWID;
-CREATE TABLE made (place TEXT PRIMARY KEY, lead TEXT, output TEXT) WITHOUT ROWID;
+CREATE TABLE known (lead TEXT PRIMARY KEY, at REAL, source TEXT, output TEXT, speech_s REAL, several) WITHOUT ROWID;
+CREATE TABLE errors (lead TEXT PRIMARY KEY, at REAL, error TEXT, kind TEXT) WITHOUT ROWID;
+CREATE TABLE made (place TEXT PRIMARY KEY, lead TEXT, output TEXT, several) WITHOUT ROWID;
 CREATE TABLE listed (utterance TEXT PRIMARY KEY, speaker, audio, {", ".join(_CARRIED)}) WITHOUT ROWID;
 """
 
 
 @dataclass(frozen=True)
 class JournalLine:
-    """What a journal says of one item: when, and the digests of its result, or why it failed."""
+    """What a journal says of one item: when, digests and ``several`` speakers (None: not checked), or why it failed."""
 
     at: float
     lead: str
@@ -57,6 +57,8 @@ class JournalLine:
     output: str | None
     speech_s: float | None
     error: str | None
+    kind: FailureKind = "failed"
+    several: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,9 @@ class NotedItem:
     place: str
     source: str | None
     output: str | None
+    several: bool | None
     error: str | None
+    kind: FailureKind | None
 
 
 @contextlib.contextmanager
@@ -179,15 +183,16 @@ class WorkTable:
         for line in lines:
             if line.output is not None:
                 self._sql.execute(
-                    f"INSERT INTO known VALUES (?, ?, ?, ?, ?) {newer}, source = excluded.source, "  # noqa: S608
-                    "output = excluded.output, speech_s = excluded.speech_s WHERE excluded.at >= known.at",
-                    (line.lead, line.at, line.source, line.output, line.speech_s),
+                    f"INSERT INTO known VALUES (?, ?, ?, ?, ?, ?) {newer}, source = excluded.source, "  # noqa: S608
+                    "output = excluded.output, speech_s = excluded.speech_s, several = excluded.several "
+                    "WHERE excluded.at >= known.at",
+                    (line.lead, line.at, line.source, line.output, line.speech_s, line.several),
                 )
             if line.error is not None:
                 self._sql.execute(
-                    f"INSERT INTO errors VALUES (?, ?, ?) {newer}, error = excluded.error "  # noqa: S608
-                    "WHERE excluded.at >= errors.at",
-                    (line.lead, line.at, line.error),
+                    f"INSERT INTO errors VALUES (?, ?, ?, ?) {newer}, error = excluded.error, "  # noqa: S608
+                    "kind = excluded.kind WHERE excluded.at >= errors.at",
+                    (line.lead, line.at, line.error, line.kind),
                 )
 
     def assignments(self, shard: str | None) -> Iterator[Assignment]:
@@ -206,7 +211,7 @@ class WorkTable:
     def noted(self) -> Iterator[NotedItem]:
         """Give every item in its order, and the last that the journals say of it."""
         query = (
-            "SELECT lead, place, source, output, error FROM rows LEFT JOIN known USING (lead) "
+            "SELECT lead, place, source, output, several, error, kind FROM rows LEFT JOIN known USING (lead) "
             "LEFT JOIN errors USING (lead) ORDER BY base, place, n"
         )
         for _, group in itertools.groupby(self._sql.execute(query), key=lambda row: row[1]):
@@ -214,7 +219,13 @@ class WorkTable:
 
     def made(self, item: NotedItem) -> None:
         """Say that the result of an item is there."""
-        self._sql.execute("INSERT INTO made VALUES (?, ?, ?)", (item.place, item.lead, item.output))
+        values = (item.place, item.lead, item.output, item.several)
+        self._sql.execute("INSERT INTO made VALUES (?, ?, ?, ?)", values)
+
+    def several_speakers(self) -> tuple[int, list[str]]:
+        """Count the results that were checked for several speakers on a channel, and name those that have them."""
+        checked = self._count("SELECT COUNT(*) FROM made WHERE several IS NOT NULL")
+        return checked, [str(lead) for (lead,) in self._sql.execute("SELECT lead FROM made WHERE several = 1")]
 
     def made_in(self, shard: str | None) -> int:
         """Count the items of a shard whose results are there."""

@@ -10,16 +10,17 @@ from personare.reports.run import Run
 
 MOST_REASONS = 50
 TITLE = "What failed, and notes"
+LEDGER_CAPTION = "Recordings, from those found to those attacked"
 
 
 def failures_section(run: Run) -> Section:
     """Count what failed, by stage and reason; a failure is never dropped silently."""
-    blocks: list[Block] = []
+    blocks: list[Block] = ledger_blocks(run)
     if run.failures:
         count = f"{len(run.failures):,} items failed; numbers that miss them say so in the column “failed”."
         blocks += [Paragraph(count), _reasons(run.failures)]
     else:
-        blocks.append(Paragraph("Nothing failed."))
+        blocks.append(Paragraph("Nothing failed in the evaluation."))
     if run.shows_names and run.failures:
         first = [list(row) for row in run.failures[:MOST_REASONS]]
         caption = f"The first {len(first)} failures; all are in failures.tsv"
@@ -27,6 +28,15 @@ def failures_section(run: Run) -> Section:
     if run.notes:
         blocks += [Paragraph("Notes of the run:"), BulletList(run.notes)]
     return Section("failures", TITLE, blocks)
+
+
+def ledger_blocks(run: Run) -> list[Block]:
+    """Account for every recording that was found; the lines up to “anonymized” add up to the first."""
+    if run.ledger is None:
+        return []
+    rows = [[name, f"{count:,}"] for name, count in run.ledger.rows]
+    table = ReportTable("ledger", LEDGER_CAPTION, ["recordings", "count"], rows, numbers=(1,))
+    return [table, Paragraph(run.ledger.speakers_line)]
 
 
 def _reasons(failures: Sequence[tuple[str, str, str]]) -> ReportTable:

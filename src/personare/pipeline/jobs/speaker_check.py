@@ -1,0 +1,179 @@
+"""The check for several speakers in one recording, over a corpus: on one channel, or one on each of two channels.
+
+A method gives each recording one new voice, so that two people who share a recording would share it. The check runs
+before a job, on all recordings or on an evenly spread sample, and again inside the job, on every recording it reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from personare.core.audio import Audio, probe
+from personare.core.corpus_parts import CorpusParts, in_parts
+from personare.core.errors import FailureKind, PersonareError
+from personare.core.tables import Corpus
+from personare.core.utterances import Utterance, utterances_in
+from personare.corpora.problems import Problem, found
+from personare.encoders.segmentation import Segmentation, several_speakers, usable_embedder
+from personare.engine import Engine, Result, Serial
+
+SAMPLED_S = 3600.0  # of sound that is checked before a job
+NOT_CHECKED = (
+    "not checked whether recordings have more than one speaker on a channel; fetch the model with: "
+    f"personare models fetch {Segmentation.MODEL} ecapa"
+)
+_FRAME_S, _LOUD_DB, _LOUDER_DB = 0.05, 30.0, 6.0
+_LEAST_S, _LEAST_SHARE = 1.0, 0.05
+
+
+@dataclass(frozen=True)
+class SpeakerCheck:
+    """What the check found in one recording.
+
+    ``several``: more than one person on one channel; None: not checked. ``each_channel``: channels that are read as
+    one person hold another person each.
+    """
+
+    several: bool | None
+    each_channel: bool
+
+    @property
+    def shared(self) -> bool | None:
+        """Whether several people would share one new voice; None: not checked."""
+        return True if self.each_channel else self.several
+
+
+def check_sounds(channels: Sequence[Audio], *, one_person: bool) -> SpeakerCheck:
+    """Check the channels of a recording; ``one_person``: all of them are read as one person."""
+    each_channel = one_person and channels_differ(channels)
+    answers = [several_speakers(sound) for sound in _distinct(channels)]
+    several = None if None in answers else any(answers)
+    return SpeakerCheck(several, each_channel)
+
+
+def shared_voice(item: object, channels: Sequence[Audio]) -> bool | None:
+    """Whether several people of an item of work would share one new voice; None: not checked."""
+    return check_sounds(channels, one_person=isinstance(item, Utterance)).shared
+
+
+def _distinct(channels: Sequence[Audio]) -> Sequence[Audio]:
+    """Leave out a channel that repeats the first one."""
+    first, *others = channels
+    return [first, *(one for one in others if not np.array_equal(one.samples, first.samples))]
+
+
+def channels_differ(channels: Sequence[Audio]) -> bool:
+    """Whether two channels hold a person each: each is 6 dB louder than the other for a part of the active time.
+
+    A stereo recording of one person has nearly the same level difference all the time; a call or an interview with
+    two microphones has not.
+    """
+    if len(channels) != 2:
+        return False
+    frame = max(1, round(_FRAME_S * channels[0].rate_hz))
+    count = len(channels[0].samples) // frame
+    if not count:
+        return False
+    power = np.stack(
+        [np.square(c.samples[: count * frame], dtype=np.float64).reshape(count, frame).mean(1) for c in channels]
+    )
+    level_db = 10 * np.log10(power + 1e-10)
+    loudest = np.percentile(level_db.max(axis=0), 95)
+    active = level_db[:, level_db.max(axis=0) > max(loudest - _LOUD_DB, -70.0)]
+    ahead = active[0] - active[1]
+    needed = max(_LEAST_S / _FRAME_S, _LEAST_SHARE * active.shape[1])
+    return bool((ahead > _LOUDER_DB).sum() >= needed and (ahead < -_LOUDER_DB).sum() >= needed)
+
+
+def check_utterance(one: Utterance) -> SpeakerCheck:
+    """Read one utterance and check it: the work of an engine."""
+    return check_sounds(one.read_channels(), one_person=one.person_channel is None)
+
+
+@dataclass(frozen=True)
+class CheckedCorpus:
+    """What a check of a corpus found: names of recordings, how many were checked, of how many.
+
+    ``unreadable`` are (name, reason, kind of failure). ``usable`` is False where a model is not fetched: nothing was
+    checked then but the channels.
+    """
+
+    several: tuple[str, ...]
+    each_channel: tuple[str, ...]
+    unreadable: tuple[tuple[str, str, FailureKind], ...]
+    checked: int
+    recordings: int
+    usable: bool
+
+    def problems(self, place: str) -> list[Problem]:
+        """Name them in one line for each kind."""
+        return [
+            *found("several-speakers", place, self.several),
+            *found("person-on-each-channel", place, self.each_channel),
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        """Say what was not checked."""
+        if not self.usable:
+            return [NOT_CHECKED]
+        if self.checked < self.recordings - len(self.unreadable):
+            return [f"{self.checked:,} of {self.recordings:,} recordings were checked for more than one speaker"]
+        return []
+
+
+def check_corpus(
+    corpus: Corpus | CorpusParts,
+    *,
+    engine: Engine | None = None,
+    most_s: float | None = None,
+    watch: Callable[[Result[Utterance, SpeakerCheck]], None] = lambda _: None,
+) -> CheckedCorpus:
+    """Check the recordings of a corpus, or an evenly spread sample of ``most_s`` seconds of sound."""
+    parts = in_parts(corpus)
+    several, each_channel, unreadable, checked = [], [], [], 0
+    for result in (engine or Serial()).map(check_utterance, list(_chosen(parts, most_s))):
+        watch(result)
+        name = result.item.utterance
+        if result.value is None:
+            unreadable.append((name, result.error or "", result.kind))
+            continue
+        checked += result.value.several is not None
+        several += [name] if result.value.several else []
+        each_channel += [name] if result.value.each_channel else []
+    usable = usable_embedder() is not None
+    return CheckedCorpus(tuple(several), tuple(each_channel), tuple(unreadable), checked, len(parts), usable)
+
+
+def _chosen(parts: CorpusParts, most_s: float | None) -> Iterator[Utterance]:
+    """Give the utterances to check: all of them, or a sample of so many seconds."""
+    optional = ("start_s", "end_s", "person_channel")
+    columns = ["utterance", "speaker", "audio", *(c for c in optional if c in parts.columns)]
+    if most_s is None:
+        for frame in parts.frames(*columns):
+            yield from utterances_in(frame)
+        return
+    used_s, step = 0.0, 64  # every 64th, then those between: a sample that is spread, whatever the budget
+    frame = pl.concat(parts.frames(*columns))
+    order = [i for first in _spread(step) for i in range(first, len(frame), step)]
+    for one in utterances_in(frame[order]):
+        if used_s >= most_s:
+            return
+        with contextlib.suppress(PersonareError):  # told as unreadable
+            used_s += (one.end_s or probe(one.audio).duration_s) - one.start_s
+        yield one
+
+
+def _spread(step: int) -> list[int]:
+    """Order the numbers below a power of two so that each next one lies far from those before (bit reversal).
+
+    >>> _spread(8)
+    [0, 4, 2, 6, 1, 5, 3, 7]
+    """
+    bits = step.bit_length() - 1
+    return [int(f"{i:0{bits}b}"[::-1], 2) if bits else 0 for i in range(step)]
