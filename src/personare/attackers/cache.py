@@ -168,7 +168,7 @@ def _digest_of(path: Path) -> str:
 
 def root(folder: Path | None) -> Path:
     """Where they are kept: the user's cache folder if None."""
-    return (weights.home() if folder is None else folder) / "vectors"
+    return (weights.personal_home() if folder is None else folder) / "vectors"
 
 
 def _place(folder: Path | None, model: Embedder, content: str) -> Path:

@@ -37,6 +37,15 @@ def home() -> Path:
     return Path(platformdirs.user_cache_dir("personare"))
 
 
+def personal_home() -> Path:
+    """Where embeddings and transcripts of people's speech are cached: ``PERSONARE_PERSONAL_CACHE``, or ``home()``.
+
+    The app gives each job a cache of its own, which is deleted with the job.
+    """
+    chosen = os.environ.get("PERSONARE_PERSONAL_CACHE")
+    return Path(chosen) if chosen else home()
+
+
 def known(name: str) -> PretrainedModel:
     """Look up a model by name."""
     if name not in WEIGHTS:

@@ -1,19 +1,20 @@
-"""Speaker segmentation and the check for several speakers on one channel (pyannote segmentation 3.0).
+"""Speaker segmentation and the check for several speakers on one channel (pyannote segmentation 3.0, WeSpeaker).
 
 The network labels every 16.9 ms of a 10 s window with one of seven classes: silence, one of three speakers, or two of
-them at once (powerset classes, plaquet2023powerset). Its speakers are local: the first speaker of one window need not
-be the first of the next. A recording has several speakers if, in one window, two local speakers talk for at least
-``LEAST_SPEECH_S`` each and a speaker embedding of their speech says that they are two people: noise or another tone of
-voice of one person often gets a label of its own, but stays near that person.
+them at once (powerset classes, plaquet2023powerset). Its speakers are local to a window, and it often gives two people
+of one gender the same label. So its labels only cut the speech into turns: stretches of one local speaker without a
+longer pause. A speaker embedding of each turn decides: turns are clustered by the cosine of their embeddings
+(agglomerative, centroids weighted by length), and two clusters with enough speech are two people.
 
-Deviations: neighbouring windows overlap by half and are judged by themselves; no clustering over windows.
+Deviations: windows do not overlap; turns below 1 s are not used; of a long recording ``MOST_TURNS`` turns, spread over
+its length, are embedded.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -23,32 +24,30 @@ import numpy as np
 from personare.core import weights
 from personare.core.audio import Audio
 from personare.core.sessions import Session, open_session
-from personare.encoders.ecapa import Ecapa
-from personare.encoders.ge2e import Ge2e
 from personare.encoders.graphs import PublishedEmbedder
+from personare.encoders.published import WeSpeaker
 from personare.encoders.segments import samples_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Embed = Callable[[Sequence[Audio]], NDArray[np.float32]]
-
 RATE_HZ = 16_000
-WINDOW, STEP = 10 * RATE_HZ, 5 * RATE_HZ
-FRAME_SAMPLES = 270  # 16.9 ms
+WINDOW = 10 * RATE_HZ
+FRAME = 270  # samples, 16.9 ms
+PAUSE_FRAMES = 15  # a shorter pause does not end a turn: 0.25 s
+SHORTEST_TURN_S, LONGEST_TURN_S, MOST_TURNS = 1.0, 5.0, 24
+# chosen on the part "train" of the corpus of benchmarks/several_speakers.py; its part "eval" gives the published rates
+SAME_FROM = 0.5  # cosine from which two clusters of turns are one person
+LEAST_SHARE = 0.05  # of the speech in turns, that a second person must have
+NEEDS = ("segmentation", "wespeaker")
 SPEAKERS_OF_CLASS = np.array(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=np.bool_
 )
-LEAST_SPEECH_S = 1.5
-# below this cosine two stretches of speech come from two people; chosen on the training part, see
-# benchmarks/several_speakers.py
-DIFFERENT_BELOW: dict[str, float] = {"ecapa": 0.3, "ge2e": 0.7}
-_EMBEDDERS: dict[str, Callable[[], Embed]] = {"ecapa": Ecapa, "ge2e": Ge2e}
 
 
 @dataclass(frozen=True)
 class Segmentation(PublishedEmbedder):
-    """Pyannote segmentation 3.0: who of up to three local speakers talks in each frame of each 10 s window."""
+    """Pyannote segmentation 3.0: which of up to three local speakers talk in each frame of each 10 s window."""
 
     paper: ClassVar[str] = "Plaquet and Bredin, Powerset multi-class cross entropy loss for speaker diarization, 2023"
 
@@ -59,87 +58,71 @@ class Segmentation(PublishedEmbedder):
         """Give (first sample, activity [frames, 3]) of each window of 16 kHz samples."""
         session = _session(self.threads, weights.home())
         (name,) = (one.name for one in session.get_inputs())
-        for start in window_starts(len(samples)):
+        for start in range(0, max(1, len(samples)), WINDOW):
             window = np.zeros((1, 1, WINDOW), np.float32)
             part = samples[start : start + WINDOW]
             window[0, 0, : len(part)] = part
-            classes = session.run(None, {name: window})[0][0].argmax(axis=1)
-            yield start, SPEAKERS_OF_CLASS[classes]
-
-    def speech(self, samples: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Tell of each of 16 kHz samples whether anybody speaks."""
-        spoken = np.zeros(len(samples), np.bool_)
-        for start, active in self(samples):
-            frames = np.repeat(active.any(axis=1), FRAME_SAMPLES)
-            part = spoken[start : start + WINDOW]
-            frames = np.pad(frames, (0, max(0, len(part) - len(frames))), mode="edge")[: len(part)]
-            np.logical_or(part, frames, out=part)
-        return spoken
-
-
-def window_starts(n_samples: int) -> list[int]:
-    """First samples of the windows: every 5 s, the last one aligned with the end.
-
-    >>> [start / RATE_HZ for start in window_starts(23 * RATE_HZ)]
-    [0.0, 5.0, 10.0, 13.0]
-    """
-    return [0] if n_samples <= WINDOW else [*range(0, n_samples - WINDOW, STEP), n_samples - WINDOW]
-
-
-@dataclass(frozen=True)
-class LocalPair:
-    """Two local speakers of one window: when it starts, how long each talks alone, and how similar they sound."""
-
-    start_s: float
-    speech_s: tuple[float, float]
-    similarity: float
-
-
-def local_pairs(audio: Audio, embed: Embed, *, least_s: float = LEAST_SPEECH_S) -> Iterator[LocalPair]:
-    """Give every two local speakers of a window who talk for at least ``least_s`` each while nobody else does."""
-    samples = samples_at(audio, rate_hz=RATE_HZ)
-    for start, active in Segmentation()(samples):
-        alone = active & (active.sum(axis=1) == 1)[:, None]
-        speech_s = alone.sum(axis=0) * FRAME_SAMPLES / RATE_HZ
-        speakers = [k for k in range(alone.shape[1]) if speech_s[k] >= least_s]
-        if len(speakers) < 2:
-            continue
-        window = samples[start : start + WINDOW]
-        vectors = {k: embed([Audio(_stretches(window, alone[:, k]), RATE_HZ)])[0] for k in speakers}
-        for a, b in itertools.combinations(speakers, 2):
-            yield LocalPair(start / RATE_HZ, (float(speech_s[a]), float(speech_s[b])), _cosine(vectors[a], vectors[b]))
+            yield start, SPEAKERS_OF_CLASS[session.run(None, {name: window})[0][0].argmax(axis=1)]
 
 
 def several_speakers(audio: Audio) -> bool | None:
     """Whether more than one person speaks on this channel; None where a model for it is not fetched."""
-    embedder = usable_embedder()
-    if embedder is None:
+    if weights.missing(*NEEDS):
         return None
-    limit = DIFFERENT_BELOW[embedder]
-    return any(pair.similarity < limit for pair in local_pairs(audio, _embedder(embedder)))
+    samples = samples_at(audio, rate_hz=RATE_HZ)
+    found = [turn for start, active in Segmentation()(samples) for turn in turns(active, start)]
+    found = [(first, min(last, len(samples))) for first, last in found if last - first >= SHORTEST_TURN_S * RATE_HZ]
+    if len(found) > MOST_TURNS:
+        found = [found[i] for i in np.linspace(0, len(found) - 1, MOST_TURNS).round().astype(int)]
+    if len(found) < 2:
+        return False
+    sounds = [samples[first : min(last, first + round(LONGEST_TURN_S * RATE_HZ))] for first, last in found]
+    vectors = WeSpeaker()([Audio(sound, RATE_HZ) for sound in sounds])
+    return people_in(vectors, [len(sound) / RATE_HZ for sound in sounds]) > 1
 
 
-def usable_embedder() -> str | None:
-    """Name the speaker embedder that confirms; None where it or the segmentation model is not fetched."""
-    if weights.missing(Segmentation.MODEL):
-        return None
-    return next((name for name in _EMBEDDERS if not weights.missing(name)), None)
+def turns(active: NDArray[np.bool_], start: int) -> list[tuple[int, int]]:
+    """Give (first, last + 1) sample of every turn of one window: one local speaker, no pause of 0.25 s or more.
+
+    >>> active = np.zeros((200, 3), bool); active[10:60, 0] = active[65:100, 0] = active[150:180, 1] = True
+    >>> [(first // FRAME, last // FRAME) for first, last in turns(active, 0)]
+    [(10, 100), (150, 180)]
+    """
+    alone = active.sum(axis=1) == 1
+    labels = np.where(alone, active.argmax(axis=1), -1)
+    found: list[list[int]] = []  # label, first frame, last frame + 1
+    for label, frames in itertools.groupby(range(len(labels)), key=lambda i: int(labels[i])):
+        run = list(frames)
+        if label < 0:
+            continue
+        if found and found[-1][0] == label and run[0] - found[-1][2] < PAUSE_FRAMES:
+            found[-1][2] = run[-1] + 1
+        else:
+            found.append([label, run[0], run[-1] + 1])
+    return [(start + first * FRAME, start + last * FRAME) for _, first, last in found]
 
 
-def _stretches(window: NDArray[np.float32], frames: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Join the samples of the chosen frames; what lies beyond the recording's end is none."""
-    chosen = np.repeat(frames, FRAME_SAMPLES)
-    chosen = np.pad(chosen, (0, max(0, len(window) - len(chosen))))[: len(window)]
-    return window[chosen]
+def people_in(vectors: NDArray[np.float32], seconds: Sequence[float]) -> int:
+    """Count the clusters of turns with enough speech: at least 1 s, and ``LEAST_SHARE`` of all.
 
-
-def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
-    return float(a @ b / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-12))
-
-
-@functools.lru_cache(maxsize=2)
-def _embedder(name: str) -> Embed:
-    return _EMBEDDERS[name]()
+    >>> anna, bela = [1.0, 0.0], [0.0, 1.0]
+    >>> people_in(np.array([anna, bela, anna], np.float32), [2.0, 2.0, 2.0])
+    2
+    >>> people_in(np.array([anna, anna, bela], np.float32), [30.0, 30.0, 1.0])
+    1
+    """
+    units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    sums = [unit * length for unit, length in zip(units, seconds, strict=True)]
+    lengths = list(seconds)
+    while len(sums) > 1:
+        centres = np.stack([one / max(float(np.linalg.norm(one)), 1e-12) for one in sums])
+        cosines = centres @ centres.T - 2.0 * np.eye(len(sums))
+        a, b = sorted(divmod(int(cosines.argmax()), len(sums)))
+        if cosines[a, b] < SAME_FROM:
+            break
+        sums[a], lengths[a] = sums[a] + sums.pop(b), lengths[a] + lengths.pop(b)
+    least = max(SHORTEST_TURN_S, LEAST_SHARE * sum(lengths))
+    return sum(length >= least for length in lengths)
 
 
 @functools.lru_cache(maxsize=2)

@@ -81,7 +81,7 @@ def forget(*, folder: Path | None = None) -> int:
 
 def root(folder: Path | None) -> Path:
     """Where they are kept: the user's cache folder if None."""
-    return (weights.home() if folder is None else folder) / FOLDER
+    return (weights.personal_home() if folder is None else folder) / FOLDER
 
 
 def _sum(row: Any) -> str:

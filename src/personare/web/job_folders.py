@@ -2,16 +2,20 @@
 
 JOBS/ID/job.json            what was chosen: speech, who speaks, strength or method, and what is being done
 JOBS/ID/found.parquet       the recordings as they were found; speech/: with the names that were given to people
+JOBS/ID/recordings/         copies of dropped files; deleted with the job, or UPLOAD_DAYS after its last change
 JOBS/ID/anonymized/         may be given away; anonymized-private/ must stay
-JOBS/ID/run/, report/       what the attackers found
+JOBS/ID/run/, report/       what the attackers found; cache/: speaker embeddings and transcripts of this job only
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import secrets
+import shutil
 import time
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -30,14 +34,18 @@ PHASES: tuple[Phase, ...] = ("read", "preview", "hide", "attack")
 Status = Literal["idle", "running", "paused"]
 JOB, PROGRESS, FOUND = "job.json", "progress.json", "found.parquet"
 ID = re.compile(r"[0-9a-f]{12}")
-LONGEST_NAME, MOST_PARTS = 200, 4
+LONGEST_NAME_BYTES, MOST_PARTS = 255, 32
+NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"|?*\ud800-\udfff]')  # what no system, or some, cannot write
+UPLOAD_DAYS = 30
+REFUSED = "refused.json"
 
 
 @dataclass(frozen=True)
 class JobFacts:
     """What job.json says; ``names`` are the names that were given to people, by the names they were found under.
 
-    Voices are hidden by a ``strength`` or by a ``method``; the other of the two is empty.
+    Voices are hidden by a ``strength`` or by a ``method``; the other of the two is empty. ``rule_chosen``: the person
+    at the page has chosen the rule; ``expired``: copies of dropped recordings were deleted because of their age.
     """
 
     title: str
@@ -49,6 +57,8 @@ class JobFacts:
     phase: Phase = "read"
     status: Status = "idle"
     names: Mapping[str, str] = field(default_factory=dict)
+    rule_chosen: bool = False
+    expired: bool = False
 
     @property
     def hidden_by(self) -> dict[str, Any]:
@@ -71,6 +81,11 @@ class JobFolder:
     def uploads(self) -> Path:
         """Where dropped files go."""
         return self.path / "recordings"
+
+    @property
+    def cache(self) -> Path:
+        """Speaker embeddings and transcripts that the work on this job keeps."""
+        return self.path / "cache"
 
     @property
     def speech(self) -> Path:
@@ -171,10 +186,51 @@ def jobs_in(folder: Path) -> Iterator[JobFolder]:
 
 
 def upload_place(job: JobFolder, name: str) -> Path:
-    """Give where a dropped file goes: its own name, below at most three folders, never anywhere else."""
-    parts = PurePosixPath(name.replace("\\", "/")).parts[-MOST_PARTS:]
-    kept = [re.sub(r"[^\w .()+,-]", "_", part).strip(" .")[:LONGEST_NAME] for part in parts]
+    """Give where a dropped file goes: its own path in the form NFC, below the job's folder, never anywhere else."""
+    parts = PurePosixPath(unicodedata.normalize("NFC", name).replace("\\", "/")).parts
+    kept = [NOT_IN_NAMES.sub("_", part).strip(" .") for part in parts if part != "/"]
     kept = [part for part in kept if part]
+    shown = name[-80:] if len(name) > 80 else name
     if not kept or Path(kept[-1]).suffix.lower() not in readable_suffixes():
-        raise ConfigError(f"'{name[:80]}' is not a recording that can be read")
+        raise ConfigError(f"'{shown}' is not a recording that can be read")
+    if len(kept) > MOST_PARTS:
+        raise ConfigError(f"'{shown}' lies below {len(kept) - 1} folders; at most {MOST_PARTS - 1} are taken")
+    if max(len(part.encode()) for part in kept) > LONGEST_NAME_BYTES:
+        raise ConfigError(f"'{shown}' has a name of more than {LONGEST_NAME_BYTES} bytes; rename it")
     return job.uploads.joinpath(*kept)
+
+
+def new_upload(job: JobFolder, name: str) -> Path:
+    """Make the empty file that a dropped file is copied into; where the name is taken, under a number."""
+    place = upload_place(job, name)
+    for number in itertools.count(1):
+        numbered = place if number == 1 else place.with_name(f"{place.stem[:200]} ({number}){place.suffix}")
+        try:
+            numbered.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with numbered.open("xb"):
+                return numbered
+        except FileExistsError:
+            if not numbered.exists():  # a folder on the way is a file
+                raise ConfigError(
+                    f"'{name[-80:]}' lies in a folder that has the name of a recording; rename it"
+                ) from None
+        except OSError as error:
+            raise ConfigError(f"'{name[-80:]}' cannot be written ({error.strerror})") from None
+    raise AssertionError("there is always another number")
+
+
+def refuse_upload(job: JobFolder, name: str, reason: str) -> None:
+    """Note a dropped file that was not taken; a recording is counted, any other file is only mentioned."""
+    recording = PurePosixPath(name).suffix.lower() in readable_suffixes()
+    job.keep(REFUSED, [*(job.read(REFUSED) or []), {"name": name, "reason": reason, "recording": recording}])
+
+
+def expire_uploads(job: JobFolder, *, now: float) -> bool:
+    """Delete the copies of dropped recordings, and what was derived from them, when nobody used the job for long."""
+    file = job.path / JOB
+    if not job.uploads.is_dir() or now - file.stat().st_mtime < UPLOAD_DAYS * 86_400:
+        return False
+    for path in (job.uploads, job.cache, job.path / "preview", job.path / "run"):
+        shutil.rmtree(path, ignore_errors=True)
+    job.change(expired=True, status="idle")
+    return True

@@ -13,19 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from personare.core import weights
 from personare.core.audio import Audio, probe
 from personare.core.corpus_parts import CorpusParts, in_parts
 from personare.core.errors import FailureKind, PersonareError
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance, utterances_in
 from personare.corpora.problems import Problem, found
-from personare.encoders.segmentation import Segmentation, several_speakers, usable_embedder
+from personare.encoders.segmentation import NEEDS, several_speakers
 from personare.engine import Engine, Result, Serial
 
 SAMPLED_S = 3600.0  # of sound that is checked before a job
 NOT_CHECKED = (
     "not checked whether recordings have more than one speaker on a channel; fetch the model with: "
-    f"personare models fetch {Segmentation.MODEL} ecapa"
+    f"personare models fetch {' '.join(NEEDS)}"
 )
 _FRAME_S, _LOUD_DB, _LOUDER_DB = 0.05, 30.0, 6.0
 _LEAST_S, _LEAST_SHARE = 1.0, 0.05
@@ -146,7 +147,7 @@ def check_corpus(
         checked += result.value.several is not None
         several += [name] if result.value.several else []
         each_channel += [name] if result.value.each_channel else []
-    usable = usable_embedder() is not None
+    usable = not weights.missing(*NEEDS)
     return CheckedCorpus(tuple(several), tuple(each_channel), tuple(unreadable), checked, len(parts), usable)
 
 
