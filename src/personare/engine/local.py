@@ -29,6 +29,7 @@ from typing import Any
 
 from personare.core.catalog import register_all, registrations
 from personare.core.errors import ConfigError
+from personare.core.processes import inherited_variables
 from personare.core.progress import passed_to
 from personare.engine.result import Item, Result, Told, Value, failure
 
@@ -91,7 +92,7 @@ class ProcessPool:
         """
         known = registrations()
         _check_importable((work, known))
-        with _one_thread_each():
+        with inherited_variables(**dict.fromkeys(THREAD_VARIABLES, "1")):
             context = multiprocessing.get_context("spawn")
             steps = Steps(context.Queue(), told) if told else None
             given = (known, steps.queue if steps else None)
@@ -272,18 +273,3 @@ def _end_now(pool: ProcessPoolExecutor) -> None:
     for process in list((pool._processes or {}).values()):
         with contextlib.suppress(OSError, ValueError):
             process.terminate()
-
-
-@contextlib.contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Set the thread variables while workers are being spawned; they inherit them, this process gets its own back."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -4,18 +4,25 @@ A thin adapter: tasks are small batches of items for one CPU with one thread; a 
 keeps it for the next batch. A bounded number of batches is in flight, a failure is a Result, and what a lost worker or
 machine had in hand is done again elsewhere. Where none is named (``address``, ``RAY_ADDRESS``), a local one is
 started with the first work and ends with this process. All machines must see the same files under the same paths.
+
+Ray puts the current directory of the program first on the import path of its workers. Here it is joined from the folder
+of Python's own library instead, and workers append the program's import path to theirs: nothing installed is shadowed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from personare.core.catalog import register_all, registrations
 from personare.core.errors import ConfigError, MissingExtraError
+from personare.core.processes import SAFE_PATH, inherited_variables
 from personare.engine.local import IN_FLIGHT_PER_WORKER, THREAD_VARIABLES, _attempt
 from personare.engine.result import Item, Result, Value, line_of
 
@@ -51,13 +58,26 @@ class Ray:
 
 @dataclass(frozen=True)
 class _Sent:
-    """The work, and the methods that the program has registered."""
+    """The work, and the methods that the program has registered; where its code lies is known before it is unpacked."""
 
     work: Callable[[Any], Any]
     known: Mapping[tuple[str, str], type]
 
     def __call__(self, item: Any) -> Any:
         return self.work(item)
+
+    def __reduce__(self) -> tuple[Callable[..., _Sent], tuple[str, list[str], bytes]]:
+        folder = str(Path.cwd())
+        searched = [place or folder for place in sys.path]  # '' is the folder of an interactive session
+        return _unpacked, (folder, searched, _library().cloudpickle.dumps((self.work, self.known)))
+
+
+def _unpacked(folder: str, searched: Sequence[str], packed: bytes) -> _Sent:
+    """Unpack the work in a worker: the program's folders are searched last, and its relative paths hold there."""
+    sys.path.extend(place for place in searched if place not in sys.path)
+    with contextlib.suppress(OSError):  # a folder that another machine does not have
+        os.chdir(folder)
+    return _Sent(*_library().cloudpickle.loads(packed))
 
 
 def _batch(sent: _Sent, numbered: Sequence[tuple[int, Any]]) -> list[Result[Any, Any]]:
@@ -77,7 +97,7 @@ def _library() -> Any:
 def _join(ray: Any, jobs: int, address: str | None) -> None:
     """Join the cluster that runs, else start a local one of ``jobs`` workers; a busy machine gets a second chance."""
     there = address or os.environ.get("RAY_ADDRESS")
-    variables = {"env_vars": dict.fromkeys(THREAD_VARIABLES, "1")}
+    variables = {"env_vars": {**SAFE_PATH, **dict.fromkeys(THREAD_VARIABLES, "1")}}
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "runtime_env": variables}
     reason = ""
     if ray.is_initialized():
@@ -87,10 +107,11 @@ def _join(ray: Any, jobs: int, address: str | None) -> None:
         if ray.is_initialized():
             return
         try:
-            if there:
-                ray.init(address=there, **quiet)
-            else:
-                ray.init(address="local", num_cpus=jobs, include_dashboard=False, **quiet)
+            with inherited_variables(), contextlib.chdir(Path(os.__file__).parent):
+                if there:
+                    ray.init(address=there, **quiet)
+                else:
+                    ray.init(address="local", num_cpus=jobs, include_dashboard=False, **quiet)
         except Exception as error:  # Ray raises plain exceptions of many kinds
             reason = line_of(error)[:200]
             ray.shutdown()

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from personare.core.processes import inherited_variables
 from personare.training.torch_extra import torch_for
 
 _TIMEOUT = datetime.timedelta(hours=2)  # a validation by the first may take long; the others wait for it
@@ -56,8 +57,9 @@ def worker_processes(processes: int, work: Callable[[int], None]) -> Iterator[No
             context.Process(target=_worker, args=(work, rank, processes, rendezvous), daemon=True)
             for rank in range(1, processes)
         ]
-        for worker in workers:
-            worker.start()
+        with inherited_variables():
+            for worker in workers:
+                worker.start()
         try:
             _connect(rendezvous, 0, processes)
             yield

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp
 
 from personare import api
 from personare.core.errors import PersonareError
+from personare.core.processes import PYTHON
 from personare.panels.tokens import digest_of, looks_right, new_token
 from personare.web.guard import LOOPBACK, Guard, Handler, RateLimit, RequestError, answering, json_object
 from personare.web.job_actions import act, job_state, listing, other_methods
@@ -81,7 +81,7 @@ class AppServer:
         (job.path / f"done-{phase}.json").unlink(missing_ok=True)
         job.change(phase=phase, status="running")
         log = (job.path / "log.txt").open("ab")
-        words = [sys.executable, "-m", "personare.web.job_work", str(job.path), phase]
+        words = [*PYTHON, "-m", "personare.web.job_work", str(job.path), phase]
         with log:
             # the process ends when its input does: not even a killed server leaves one behind that works on
             self._work[job.id] = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log)  # noqa: S603
