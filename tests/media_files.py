@@ -36,7 +36,7 @@ def make_sound(path: Path, *, codec: str, rate_hz: int = 16_000, channels: int =
         track = out.add_stream(codec, rate=rate_hz, layout="mono" if channels == 1 else "stereo")
         if codec == "wmav2":
             track.bit_rate = 64_000  # it has no usual one
-        _encode(out, track, [hum(1 + c, rate_hz=rate_hz, duration_s=duration_s) for c in range(channels)])
+        encode_track(out, track, [hum(1 + c, rate_hz=rate_hz, duration_s=duration_s) for c in range(channels)])
     return path
 
 
@@ -69,11 +69,12 @@ def make_video(
         out.mux(video.encode(None))
         for number, track in enumerate(tracks):
             sounds = [hum(10 * number + c, rate_hz=rate_hz, duration_s=duration_s) for c in range(channels)]
-            _encode(out, track, sounds)
+            encode_track(out, track, sounds)
     return path
 
 
-def _encode(out: Any, track: Any, channels: list[Audio]) -> None:
+def encode_track(out: Any, track: Any, channels: list[Audio]) -> None:
+    """Encode and write a sound track."""
     frames, rate_hz = np.stack([channel.samples for channel in channels]), channels[0].rate_hz
     for start in range(0, frames.shape[1], 1024):
         block = np.ascontiguousarray(frames[:, start : start + 1024])

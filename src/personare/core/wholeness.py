@@ -1,8 +1,9 @@
 """Whether a recording is whole: a file that was cut short is a failure, not a shorter recording.
 
-libsndfile and libav give what is there of a cut file without a word. Every container says somewhere how long it is, or
-marks its end; this file reads only that: RIFF, RF64, W64, AIFF, AU, CAF, Ogg (RFC 3533), MP3 with its Xing header
-or frame by frame, MP4. FLAC is checked by its decoder.
+libsndfile and libav return what is left of a truncated file without an error. Most containers say somewhere how long
+they are, or mark their end; this file reads only that: RIFF, RF64, W64, AIFF, AU, CAF, Ogg (RFC 3533), MP3 with its
+Xing header or frame by frame, MP4, AVI, ASF (wma), AAC in ADTS frames, and Matroska (mka, mkv, webm: core.matroska).
+FLAC is checked by its decoder. The others (amr, ac3, ape, sph, flv, MPEG streams) are not checked.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from personare.core import matroska
 from personare.core.errors import AudioError
 
 OPEN_ENDED = 0x7FFF0000  # a WAV size from here on means "until the pipe ends"
@@ -126,6 +128,50 @@ def _mp4_end(stream: BinaryIO, size: int) -> int | None:
     return int(place)
 
 
+def _avi_end(stream: BinaryIO, size: int) -> int | None:
+    """AVI: RIFF chunks one after the other; a size of 0, or near the limit, was never filled in."""
+    place = 0
+    while place + 12 <= size:
+        stream.seek(place)
+        name, length = struct.unpack("<4sI", stream.read(8))
+        if name != b"RIFF" or not 0 < length < OPEN_ENDED:
+            return None
+        place += 8 + length + length % 2
+    return int(place)
+
+
+_ASF_PROPERTIES = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
+
+
+def _asf_end(stream: BinaryIO, _size: int) -> int | None:
+    """ASF: the file size in its file properties object, unless a flag says that it was broadcast."""
+    stream.seek(0)
+    head = stream.read(_NEAR)
+    at = head.find(_ASF_PROPERTIES)
+    if at < 0 or len(head) < at + 92:
+        return None
+    (length,), (flags,) = struct.unpack_from("<Q", head, at + 40), struct.unpack_from("<I", head, at + 88)
+    return None if flags & 1 or not length else int(length)
+
+
+def _adts_end(stream: BinaryIO, size: int) -> int | None:
+    """AAC in ADTS frames, each with its length (ISO 13818-7, 6.2), one after the other."""
+    place = 0
+    while place + 6 <= size:
+        stream.seek(place)
+        head = stream.read(6)
+        length = (int.from_bytes(head[3:6], "big") >> 5) & 0x1FFF
+        if head[0] != 0xFF or head[1] & 0xF6 != 0xF0 or length < 7:  # tags at the end
+            return None
+        place += length
+    return place if place >= size else _CUT
+
+
+def _matroska_end(stream: BinaryIO, size: int) -> int | None:
+    missing = matroska.missing_bytes(stream, size)
+    return _CUT if missing is True else size + missing
+
+
 def _ogg_end(stream: BinaryIO, size: int) -> int | None:
     """Ogg: every logical stream ends with a page that says so; the last page must be whole."""
     place = 0
@@ -225,5 +271,9 @@ _CONTAINERS: tuple[tuple[Callable[[bytes], bool], Callable[[BinaryIO, int], int 
     (lambda head: head[:4] == b"caff", _caf_end),
     (lambda head: head[:4] == b"OggS", _ogg_end),
     (lambda head: head[4:8] == b"ftyp", _mp4_end),
+    (lambda head: head[:4] == matroska.MAGIC, _matroska_end),
+    (lambda head: head[:4] == b"RIFF" and head[8:12] == b"AVI ", _avi_end),
+    (lambda head: head[:4] == b"\x30\x26\xb2\x75", _asf_end),
+    (lambda head: head[0] == 0xFF and head[1] & 0xF6 == 0xF0, _adts_end),
     (lambda head: head[:3] == b"ID3" or mp3_frame_bytes(head[:4]) is not None, _mp3_end),
 )
