@@ -1,25 +1,34 @@
-"""Sound in and out: the only place that opens audio files (with its other half, core.media), resamples and rounds.
+"""Sound in and out: the only place that opens audio files, with its other halves core.media and core.audio_writing.
 
 Files are read by libsndfile, and by libav where that cannot (m4a, video ...; extra ``media``), in blocks, so that a
-header that lies about its length cannot ask for memory the file does not fill. Written files carry samples only: no
-tags, no names, no dates. 16- and 24-bit samples are rounded here, once, because libsndfile floors them for WAV and
-rounds them for FLAC.
+header that lies about its length cannot ask for memory the file does not fill. ``AudioBlocks`` gives these blocks one
+by one, for methods that need no more; how much sound one file may hold is bounded (core.sound). Writing is in
+core.audio_writing, whose names are here too.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
-from collections.abc import Sequence
-from dataclasses import replace
+import itertools
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from personare.core import media, ogg
+from personare.core import media
+from personare.core.audio_writing import WRITABLE as WRITABLE
+from personare.core.audio_writing import Encoding as Encoding
+from personare.core.audio_writing import encode as encode
+from personare.core.audio_writing import encode_blocks as encode_blocks
+from personare.core.audio_writing import encode_flac as encode_flac
+from personare.core.audio_writing import encode_wav as encode_wav
+from personare.core.audio_writing import write as write
 from personare.core.errors import AudioError, MissingExtraError
-from personare.core.files import write_bytes
+from personare.core.sound import BLOCK_FRAMES, MAX_CHANNELS, check_expansion
 from personare.core.sound import RATE_RANGE_HZ as RATE_RANGE_HZ
 from personare.core.sound import Audio as Audio
 from personare.core.sound import AudioFacts as AudioFacts
@@ -30,29 +39,12 @@ from personare.core.wholeness import lacks_mp3_frames, refuse_cut
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_CHANNELS = 64
 AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".opus", ".mp3", ".aiff", ".aif", ".au", ".caf", ".w64", ".rf64"})
 # what core.media reads besides, with the extra "media"
 MEDIA_SUFFIXES = media.MEDIA_SUFFIXES
-Encoding = Literal["pcm16", "pcm24", "float32", "vorbis", "opus", "mp3"]
-# suffix -> container of libsndfile, and the encodings it holds, the usual one first
-WRITABLE: dict[str, tuple[str, tuple[Encoding, ...]]] = {
-    ".wav": ("WAV", ("pcm16", "pcm24", "float32")),
-    ".flac": ("FLAC", ("pcm16", "pcm24")),
-    ".ogg": ("OGG", ("vorbis",)),
-    ".opus": ("OGG", ("opus",)),
-    ".mp3": ("MP3", ("mp3",)),
-}
-_SUBTYPES: dict[Encoding, str] = {
-    **{"pcm16": "PCM_16", "pcm24": "PCM_24", "float32": "FLOAT"},
-    **{"vorbis": "VORBIS", "opus": "OPUS", "mp3": "MPEG_LAYER_III"},
-}
-# codecs that know some rates only: others are written at the next rate above
-_RATES_HZ: dict[Encoding, tuple[int, ...]] = {
-    "opus": (8_000, 12_000, 16_000, 24_000, 48_000),
-    "mp3": (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000),
-}
-_BLOCK_FRAMES = 1 << 20
+_PLAUSIBLE_EXPANSION = 40  # a header that claims more is believed when it is decoded
+_GATHERED_FRAMES = 1 << 16
+_UNKNOWN_FRAMES = 1 << 62  # libsndfile's answer where a header does not say
 
 
 def readable_suffixes() -> frozenset[str]:
@@ -87,10 +79,21 @@ def _open(source: Path | BinaryIO) -> Any:
         if suffix in media.MEDIA_SUFFIXES:
             raise MissingExtraError("media", name) from None
         raise _unreadable(name, error) from None
-    if not RATE_RANGE_HZ[0] <= file.samplerate <= RATE_RANGE_HZ[1] or not 1 <= file.channels <= MAX_CHANNELS:
+    try:
+        _check_header(name, file.samplerate, file.channels)
+    except AudioError:
         file.close()
-        raise AudioError(f"{name}: absurd header ({file.samplerate} Hz, {file.channels} channels)")
+        raise
     return file
+
+
+def _check_header(name: str, rate_hz: int, channels: int) -> None:
+    """Refuse rates and channels that no recording of speech has, before anything is decoded."""
+    low, high = RATE_RANGE_HZ
+    if not low <= rate_hz <= high:
+        raise AudioError(f"{name}: its sample rate of {rate_hz:,} Hz is outside {low:,} to {high:,} Hz; resample it")
+    if not 1 <= channels <= MAX_CHANNELS:
+        raise AudioError(f"{name}: has {channels} channels, not 1 to {MAX_CHANNELS}; split it into several files")
 
 
 def _unreadable(name: str, error: Exception) -> AudioError:
@@ -103,8 +106,7 @@ def probe(path: Path) -> AudioFacts:
     file = _open(path)
     if file is None:
         facts = AudioFacts(*media.probe(path, str(path)))
-        if not RATE_RANGE_HZ[0] <= facts.rate_hz <= RATE_RANGE_HZ[1] or not 1 <= facts.channels <= MAX_CHANNELS:
-            raise AudioError(f"{path}: absurd header ({facts.rate_hz} Hz, {facts.channels} channels)")
+        _check_header(str(path), facts.rate_hz, facts.channels)
         return facts
     with file:
         if file.frames == 0:
@@ -117,14 +119,16 @@ def decode_whole(path: Path) -> AudioFacts:
     import soundfile
 
     facts = probe(path)
-    frames, _ = _read_frames(path, 0.0, None)
-    if len(frames) != facts.frames:
-        raise AudioError(f"{path}: cut short ({len(frames)} of {facts.frames} samples are there)")
+    count = sum(len(block) for block in open_blocks(path))
+    if count != facts.frames:
+        raise AudioError(f"{path}: cut short ({count} of {facts.frames} samples are there)")
     if facts.encoding == "FLAC PCM_16":
         with path.open("rb") as stream:
             promised = stream.read(42)[26:]  # the last field of STREAMINFO, which comes first (RFC 9639, 8.2)
-        codes, _ = soundfile.read(path, dtype="int16")
-        if any(promised) and hashlib.md5(codes.astype("<i2").tobytes(), usedforsecurity=False).digest() != promised:
+        found = hashlib.md5(usedforsecurity=False)
+        for codes in soundfile.blocks(path, blocksize=BLOCK_FRAMES, dtype="int16"):
+            found.update(codes.astype("<i2").tobytes())
+        if any(promised) and found.digest() != promised:
             raise AudioError(f"{path}: broken audio (it does not fit its own checksum)")
     return facts
 
@@ -137,47 +141,142 @@ def is_whole(path: Path) -> AudioFacts | None:
         return None
 
 
-def _read_frames(source: Path | BinaryIO, start_s: float, stop_s: float | None) -> tuple[NDArray[np.float32], int]:
-    """Read float32 [frames, channels] from ``start_s`` to ``stop_s``."""
+@dataclass(frozen=True)
+class AudioBlocks:
+    """A file, or the part of it from ``start_s`` to ``stop_s``, as blocks of float32 [frames, channels]; read it once.
+
+    A broken file, one that ends before ``stop_s``, and NaN are errors when they are met, in the middle of the work.
+    """
+
+    name: str
+    rate_hz: int
+    channels: int
+    frames: int | None  # how many there should be; None where only decoding tells
+    _read: Iterator[NDArray[np.float32]]
+    _start_s: float
+    _stop_s: float | None
+
+    def __iter__(self) -> Iterator[NDArray[np.float32]]:
+        count = 0
+        for block in self._read:
+            if not np.isfinite(block).all():
+                raise AudioError(f"{self.name}: holds NaN or infinite samples")
+            count += len(block)
+            yield block
+        if not count:
+            where = f" from {self._start_s} s on" if self._start_s else ""
+            raise AudioError(f"{self.name}: holds no samples{where}")
+        first = round(self._start_s * self.rate_hz)
+        wanted = None if self._stop_s is None else round(self._stop_s * self.rate_hz) - first
+        if wanted is not None and count < wanted - self.rate_hz // 20:
+            raise AudioError(f"{self.name}: ends at {(first + count) / self.rate_hz:.2f} s, before {self._stop_s} s")
+
+
+def open_blocks(source: Path | BinaryIO, *, start_s: float = 0.0, stop_s: float | None = None) -> AudioBlocks:
+    """Open a file to be read block by block."""
+    name = _name(source)
+    if not math.isfinite(start_s) or (stop_s is not None and not math.isfinite(stop_s)):
+        raise AudioError(f"{name}: a part must begin and end at finite times, not from {start_s} s to {stop_s} s")
+    file, stored = _open(source), _stored_bytes(source)
+    if file is None:
+        rate_hz, channels, known, _ = media.header(source, name)
+        _check_header(name, rate_hz, channels)
+        check_expansion(name, frames=known or 0, channels=channels, stored_bytes=stored)
+        track = media.SoundTrack(source, name)
+        every = iter(track)
+        head = next(every)  # rate and channels of some codecs are known when they are decoded
+        _check_header(name, track.rate_hz, head.shape[1])
+        first, last = round(start_s * track.rate_hz), None if stop_s is None else round(stop_s * track.rate_hz)
+        decoded = _gathered(_between(_bounded(itertools.chain([head], every), name, stored), first, last))
+        return AudioBlocks(name, track.rate_hz, head.shape[1], None, decoded, start_s, stop_s)
+    rate_hz, channels = int(file.samplerate), int(file.channels)
+    first, last = round(start_s * rate_hz), None if stop_s is None else round(stop_s * rate_hz)
+    known = file.frames if file.frames < _UNKNOWN_FRAMES else None
+    frames = None if known is None else max(0, (known if last is None else min(last, known)) - first)
+    try:
+        check_expansion(name, frames=frames or 0, channels=channels, stored_bytes=stored)
+    except AudioError:
+        file.close()
+        raise
+    if frames is not None and 4 * frames * channels > _PLAUSIBLE_EXPANSION * stored:
+        frames = None
+    wanted = None if last is None else last - first
+    decoded = _bounded(_decoded(file, name, first, wanted), name, stored)
+    return AudioBlocks(name, rate_hz, channels, frames, decoded, start_s, stop_s)
+
+
+def _stored_bytes(source: Path | BinaryIO) -> int:
+    if isinstance(source, Path):
+        return source.stat().st_size
+    size = source.seek(0, os.SEEK_END)
+    source.seek(0)
+    return size
+
+
+def _decoded(file: Any, name: str, first: int, wanted: int | None) -> Iterator[NDArray[np.float32]]:
+    """Decode ``wanted`` frames of an open file by libsndfile, and close it."""
     import soundfile
 
-    file, name = _open(source), _name(source)
-    if file is None:
-        every, rate_hz, _ = media.read(source, name)
-        first, last = round(start_s * rate_hz), None if stop_s is None else round(stop_s * rate_hz)
-        return _checked(every[first:last], name, rate_hz, start_s, stop_s), rate_hz
+    left = wanted
     with file:
-        first = round(start_s * file.samplerate)
-        last = None if stop_s is None else round(stop_s * file.samplerate)
-        blocks: list[NDArray[np.float32]] = []
         try:
             if first:
                 file.seek(first)
-            left = None if last is None else last - first
             while left is None or left > 0:
-                block = file.read(_BLOCK_FRAMES if left is None else min(left, _BLOCK_FRAMES), "float32", True)
+                block = file.read(BLOCK_FRAMES if left is None else min(left, BLOCK_FRAMES), "float32", True)
                 if not len(block):
-                    break
-                blocks.append(block)
+                    return
+                yield block
                 left = None if left is None else left - len(block)
         except (soundfile.LibsndfileError, RuntimeError, ValueError) as error:
             raise AudioError(f"{name}: broken audio ({str(error).strip().rstrip('.')})") from None
-    frames = np.concatenate(blocks) if len(blocks) != 1 and blocks else (blocks or [np.zeros((0, 1), np.float32)])[0]
-    return _checked(frames, name, file.samplerate, start_s, stop_s), file.samplerate
 
 
-def _checked(
-    frames: NDArray[np.float32], name: str, rate_hz: int, start_s: float, stop_s: float | None
-) -> NDArray[np.float32]:
-    """Refuse frames [frames, channels] that are none, fewer than asked for, or no numbers."""
-    if not len(frames):
-        raise AudioError(f"{name}: holds no samples" + (f" from {start_s} s on" if start_s else ""))
-    first = round(start_s * rate_hz)
-    if stop_s is not None and len(frames) < round(stop_s * rate_hz) - first - rate_hz // 20:
-        raise AudioError(f"{name}: ends at {(first + len(frames)) / rate_hz:.2f} s, before {stop_s} s")
-    if not np.isfinite(frames).all():
-        raise AudioError(f"{name}: holds NaN or infinite samples")
-    return frames
+def _between(blocks: Iterator[NDArray[np.float32]], first: int, last: int | None) -> Iterator[NDArray[np.float32]]:
+    """Give the frames from ``first`` to ``last`` of blocks; the others are decoded all the same."""
+    at = 0
+    for block in blocks:
+        part = block[max(0, first - at) : None if last is None else max(0, last - at)]
+        at += len(block)
+        if len(part):
+            yield part
+
+
+def _gathered(blocks: Iterator[NDArray[np.float32]]) -> Iterator[NDArray[np.float32]]:
+    """Join the short blocks of a decoder to longer ones."""
+    waiting: list[NDArray[np.float32]] = []
+    count = 0
+    for block in blocks:
+        waiting.append(block)
+        count += len(block)
+        if count >= _GATHERED_FRAMES:
+            yield np.concatenate(waiting)
+            waiting, count = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def _bounded(blocks: Iterator[NDArray[np.float32]], name: str, stored: int) -> Iterator[NDArray[np.float32]]:
+    """Stop where a file turns out to hold more sound than its header said and one file may hold."""
+    count = 0
+    for block in blocks:
+        count += len(block)
+        check_expansion(name, frames=count, channels=block.shape[1], stored_bytes=stored)
+        yield block
+
+
+def _read_frames(source: Path | BinaryIO, start_s: float, stop_s: float | None) -> tuple[NDArray[np.float32], int]:
+    """Read float32 [frames, channels] from ``start_s`` to ``stop_s``; no second copy where the header is right."""
+    blocks = open_blocks(source, start_s=start_s, stop_s=stop_s)
+    whole, count = np.empty((blocks.frames or 0, blocks.channels), np.float32), 0
+    more: list[NDArray[np.float32]] = []
+    for block in blocks:
+        if more or count + len(block) > len(whole):
+            more.append(block)
+        else:
+            whole[count : count + len(block)] = block
+            count += len(block)
+    return (np.concatenate([whole[:count], *more]) if more else whole[:count]), blocks.rate_hz
 
 
 def read_channels(source: Path | BinaryIO, *, start_s: float = 0.0, stop_s: float | None = None) -> list[Audio]:
@@ -197,85 +296,3 @@ def read_mono(
         frames = frames[:, channel - 1 : channel]
     mono = frames[:, 0] if frames.shape[1] == 1 else frames.mean(axis=1, dtype=np.float32)
     return Audio(np.ascontiguousarray(mono), rate_hz)
-
-
-def write(path: Path, channels: Audio | Sequence[Audio], *, encoding: Encoding | None = None) -> None:
-    """Write one or more channels to ``path`` atomically; the suffix names the container (wav, flac, ogg, opus, mp3).
-
-    opus and mp3 know some rates only: a recording of another rate is written at the next one above, at most 48 kHz.
-    """
-    write_bytes(path, encode(path, channels, encoding=encoding))
-
-
-def encode(path: Path, channels: Audio | Sequence[Audio], *, encoding: Encoding | None = None) -> bytes:
-    """Give the bytes that ``write`` writes: libsndfile does not tell when a disk is full, and Python does."""
-    tracks = [channels] if isinstance(channels, Audio) else list(channels)
-    chosen = _encoding(path, encoding)
-    stream = io.BytesIO()
-    _write_frames(stream, path, tracks, chosen)
-    content = stream.getvalue()
-    return ogg.without_serial(content) if chosen in ("vorbis", "opus") else content
-
-
-def _encoding(path: Path, encoding: Encoding | None) -> Encoding:
-    if path.suffix.lower() not in WRITABLE:
-        raise AudioError(f"{path}: cannot write '{path.suffix}'; use one of {', '.join(sorted(WRITABLE))}")
-    container, held = WRITABLE[path.suffix.lower()]
-    if encoding is not None and encoding not in held:
-        raise AudioError(f"{path}: {container} cannot hold {encoding}")
-    return encoding or held[0]
-
-
-def _write_frames(place: BinaryIO, path: Path, tracks: Sequence[Audio], encoding: Encoding) -> None:
-    """Write into ``place`` what goes to ``path``."""
-    import soundfile
-
-    data: NDArray[Any] = _checked_frames(path, tracks)
-    rate_hz = tracks[0].rate_hz
-    rates = _RATES_HZ.get(encoding)
-    if rates is not None and rate_hz not in rates:
-        higher = next((rate for rate in rates if rate > rate_hz), rates[-1])
-        tracks = [
-            replace(one, samples=np.clip(one.samples, -1.0, 1.0)) for one in (resample(t, higher) for t in tracks)
-        ]
-        data, rate_hz = _checked_frames(path, tracks), higher
-    if encoding in ("pcm16", "pcm24"):
-        data = quantize(data, bits=16 if encoding == "pcm16" else 24)
-    container, subtype = WRITABLE[path.suffix.lower()][0], _SUBTYPES[encoding]
-    try:
-        with soundfile.SoundFile(place, "w", rate_hz, len(tracks), subtype=subtype, format=container) as file:
-            for first in range(0, len(data), _BLOCK_FRAMES):
-                file.write(data[first : first + _BLOCK_FRAMES])
-    except soundfile.LibsndfileError as error:
-        reason = error.error_string.strip().rstrip(".")
-        raise AudioError(f"{path}: cannot be written as {encoding}, {len(tracks)} channels ({reason})") from None
-
-
-def encode_wav(channels: Sequence[Audio]) -> bytes:
-    """Encode to 16-bit WAV in memory, for a pipe."""
-    stream = io.BytesIO()
-    _write_frames(stream, Path("standard output.wav"), channels, "pcm16")
-    return stream.getvalue()
-
-
-def encode_flac(audio: Audio) -> bytes:
-    """Encode to 16-bit FLAC in memory, for pages that carry their sounds inside."""
-    import soundfile
-
-    stream = io.BytesIO()
-    soundfile.write(stream, quantize(audio.samples, bits=16), audio.rate_hz, format="FLAC", subtype="PCM_16")
-    return stream.getvalue()
-
-
-def _checked_frames(path: Path, tracks: Sequence[Audio]) -> NDArray[np.float32]:
-    if not tracks or not len(tracks[0].samples):
-        raise AudioError(f"{path}: nothing to write (no samples)")
-    if len({(t.rate_hz, len(t.samples)) for t in tracks}) > 1:
-        raise AudioError(f"{path}: channels differ in rate or length")
-    frames = np.stack([t.samples for t in tracks], axis=1)
-    if not np.isfinite(frames).all():
-        raise AudioError(f"{path}: refusing to write NaN or infinite samples")
-    peak = float(np.abs(frames).max())
-    if peak > 1.0 + 2**-16:
-        raise AudioError(f"{path}: refusing to clip (peak {peak:.3f} is above full scale 1.0)")
-    return frames

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from personare.core.errors import AudioError, MissingExtraError, OutputError
+from personare.core.sound import BLOCK_FRAMES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,47 +102,72 @@ def _reason(error: Exception) -> str:
 
 def probe(source: Path | BinaryIO, name: str) -> tuple[int, int, int, str]:
     """Give rate in Hz, channels, frames and encoding; a container that does not tell its length is read through."""
+    rate_hz, channels, frames, encoding = header(source, name)
+    if frames is not None:
+        return rate_hz, channels, frames, encoding
+    track, frames = SoundTrack(source, name), 0
+    for block in track:
+        frames += len(block)
+        channels = block.shape[1]
+    return track.rate_hz, channels, frames, encoding
+
+
+def header(source: Path | BinaryIO, name: str) -> tuple[int, int, int | None, str]:
+    """Give rate in Hz, channels, frames (None where the container does not tell) and encoding."""
     with _opened(source, name) as (container, track):
         rate_hz, channels = int(track.codec_context.sample_rate), int(track.codec_context.channels)
         length = track.duration * track.time_base if track.duration else Fraction(container.duration or 0, 1_000_000)
         encoding = f"{container.format.name.partition(',')[0].upper()} {track.codec_context.name}"
-    if length > 0 and rate_hz and channels:
-        return rate_hz, channels, round(length * rate_hz), encoding
-    frames, rate_hz, _ = read(source, name)
-    return rate_hz, frames.shape[1], len(frames), encoding
+    return rate_hz, channels, round(length * rate_hz) if length > 0 and rate_hz and channels else None, encoding
 
 
 def read(source: Path | BinaryIO, name: str) -> tuple[NDArray[np.float32], int, Fraction]:
-    """Decode the first sound track: float32 [frames, channels], its rate, and when it begins, in seconds.
+    """Decode the first sound track: float32 [frames, channels], its rate, and when it begins, in seconds."""
+    track = SoundTrack(source, name)
+    blocks = list(track)
+    return np.concatenate(blocks), track.rate_hz, track.begin
+
+
+@dataclass
+class SoundTrack:
+    """The first sound track as blocks [frames, channels]; rate and begin (seconds) are known from the first block on.
 
     A pause that was not sent is filled with silence, so that sound and picture stay together.
     """
-    av = require(name)
-    blocks: list[NDArray[np.float32]] = []
-    rate_hz, begin, count = 0, Fraction(0), 0
-    with _opened(source, name) as (container, track):
-        planar = av.AudioResampler(format="fltp")
-        try:
-            decoded = (frame for one in container.decode(track) for frame in planar.resample(one))
-            for frame in decoded:
-                block = np.ascontiguousarray(frame.to_ndarray().T, dtype=np.float32)
-                if not blocks:
-                    rate_hz = int(frame.sample_rate)
-                    begin = frame.pts * frame.time_base if frame.pts is not None else Fraction(0)
-                elif frame.pts is not None:
-                    gap = round((frame.pts * frame.time_base - begin) * rate_hz) - count
-                    if gap > _LONGEST_GAP_S * rate_hz:
-                        raise AudioError(f"{name}: broken sound (its times jump by {gap / rate_hz:.0f} s)")
-                    if gap > _GAP_S * rate_hz:
-                        blocks.append(np.zeros((gap, block.shape[1]), np.float32))
+
+    source: Path | BinaryIO
+    name: str
+    rate_hz: int = 0
+    begin: Fraction = Fraction(0)
+
+    def __iter__(self) -> Iterator[NDArray[np.float32]]:
+        av, count = require(self.name), 0
+        with _opened(self.source, self.name) as (container, track):
+            planar = av.AudioResampler(format="fltp")
+            try:
+                decoded = (frame for one in container.decode(track) for frame in planar.resample(one))
+                for frame in decoded:
+                    block = np.ascontiguousarray(frame.to_ndarray().T, dtype=np.float32)
+                    if not count:
+                        self.rate_hz = int(frame.sample_rate)
+                        self.begin = frame.pts * frame.time_base if frame.pts is not None else Fraction(0)
+                    elif frame.pts is not None and (gap := self._gap(frame, count)):
+                        for some in range(0, gap, BLOCK_FRAMES):
+                            yield np.zeros((min(BLOCK_FRAMES, gap - some), block.shape[1]), np.float32)
                         count += gap
-                blocks.append(block)
-                count += len(block)
-        except (av.error.FFmpegError, OSError, ValueError, OverflowError) as error:
-            raise AudioError(f"{name}: broken audio ({_reason(error)})") from None
-    if not count:
-        raise AudioError(f"{name}: not audio that libsndfile or libav can read (no sample is in it)")
-    return np.concatenate(blocks), rate_hz, begin
+                    yield block
+                    count += len(block)
+            except (av.error.FFmpegError, OSError, ValueError, OverflowError) as error:
+                raise AudioError(f"{self.name}: broken audio ({_reason(error)})") from None
+        if not count:
+            raise AudioError(f"{self.name}: not audio that libsndfile or libav can read (no sample is in it)")
+
+    def _gap(self, frame: Any, count: int) -> int:
+        """Give the frames that are missing before this one, where they are more than a few."""
+        gap = round((frame.pts * frame.time_base - self.begin) * self.rate_hz) - count
+        if gap > _LONGEST_GAP_S * self.rate_hz:
+            raise AudioError(f"{self.name}: broken sound (its times jump by {gap / self.rate_hz:.0f} s)")
+        return gap if gap > _GAP_S * self.rate_hz else 0
 
 
 def has_picture(path: Path) -> bool:

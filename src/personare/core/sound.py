@@ -12,7 +12,13 @@ from personare.core.errors import AudioError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RATE_RANGE_HZ = (1_000, 768_000)
+# one file or one part of it; beyond these limits it is refused in one line, before memory is allocated
+RATE_RANGE_HZ = (1_000, 192_000)
+MAX_CHANNELS = 32
+MAX_SAMPLES = 1 << 31  # of all channels: 37 hours at 16 kHz, 6 hours of 48 kHz stereo; 8 GiB
+MAX_EXPANSION = 1_000  # no speech codec comes near: Opus at its lowest rate is 260
+_HARMLESS_BYTES = 1 << 29  # as little as this may be all silence
+BLOCK_FRAMES = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,21 @@ class AudioFacts:
     def duration_s(self) -> float:
         """Length in seconds."""
         return self.frames / self.rate_hz
+
+
+def check_expansion(name: str, *, frames: int, channels: int, stored_bytes: int) -> None:
+    """Refuse more sound than one file may hold, and a small file that expands to gigabytes.
+
+    >>> check_expansion("a.flac", frames=16_000, channels=1, stored_bytes=20)
+    """
+    samples = frames * channels
+    if samples > MAX_SAMPLES:
+        raise AudioError(f"{name}: {samples:,} samples are more than one file may have ({MAX_SAMPLES:,}); split it")
+    decoded = 4 * samples
+    if decoded > _HARMLESS_BYTES and decoded > MAX_EXPANSION * stored_bytes:
+        fold = decoded // max(1, stored_bytes)
+        rule = f"{stored_bytes / 1e6:.1f} MB expand {fold:,}-fold to {decoded / 1e9:.1f} GB of sound"
+        raise AudioError(f"{name}: {rule}; more than {MAX_EXPANSION:,}-fold is refused: cut the silence, or write wav")
 
 
 def resample(audio: Audio, rate_hz: int) -> Audio:
