@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def started(*words: str | Path, cwd: Path | None = None, gate: Gate | None = None) -> Iterator[Server]:
+def started(
+    *words: str | Path, cwd: Path | None = None, gate: Gate | None = None, preexec_fn: Callable[[], None] | None = None
+) -> Iterator[Server]:
     """Run ``personare WORDS`` until the block ends; it says its address in its first line."""
     process = subprocess.Popen(
         [sys.executable, "-m", "personare", *map(str, words)],
@@ -49,6 +51,7 @@ def started(*words: str | Path, cwd: Path | None = None, gate: Gate | None = Non
         stderr=subprocess.STDOUT,
         text=True,
         cwd=cwd,
+        preexec_fn=preexec_fn,
         env={**os.environ, "PYTHONUNBUFFERED": "1", **({} if gate is None else gate.environment())},
     )
     try:

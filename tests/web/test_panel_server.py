@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import json
 import re
+import resource
+import socket
 import string
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ from hypothesis import strategies as st
 from panels.pools import Listened, write_test_panel
 from personare.panels.folder import PanelFolder, PlannedTrial, read_panel
 from personare.panels.store import AnswerStore
+from personare.web import guard
 from personare.web.guard import RateLimit
 from personare.web.panel import PanelServer
 from web.servers import Client, Server, started
@@ -54,7 +59,15 @@ def trial_of(panel: PanelFolder, state: dict[str, Any]) -> PlannedTrial:
     return next(t for t in every if t.number == state["trial"] and [s.token for s in t.stimuli] == tokens)
 
 
+def listened(panel: PanelFolder, client: Client, state: dict[str, Any]) -> None:
+    """Fetch every sound and let as much time pass as they take."""
+    for sound in state["sounds"]:
+        assert client.ask(f"/audio/{sound['id']}")[0] == 200
+    time.sleep(sum(sound["seconds"] for sound in state["sounds"]))
+
+
 def answer(panel: PanelFolder, client: Client, state: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
+    listened(panel, client, state)
     listening = Listened(trial_of(panel, state)).report
     told = {"trial": state["trial"], "answer": ANSWERS[panel.settings.test], "listening": listening}
     return client.ask("/api/answer", told)
@@ -114,6 +127,7 @@ def test_cookies_are_for_this_site_and_no_script(panel: PanelFolder, server: Ser
 def test_other_pages_cannot_ask(panel: PanelFolder, server: Server) -> None:
     client, state = begun(server, panel, tokens_of(panel)[0])
     body = {"trial": state["trial"], "answer": {"choice": "A"}, "listening": Listened(trial_of(panel, state)).report}
+    listened(panel, client, state)
     for headers in (
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
@@ -134,6 +148,7 @@ def test_answers_are_checked_and_come_once(panel: PanelFolder, server: Server) -
     trial = trial_of(panel, state)
     heard = Listened(trial).report
     unheard = {**heard, "plays": {}}
+    listened(panel, client, state)
     for body, status in (
         ({"trial": 1, "answer": {"choice": "C"}, "listening": heard}, 422),
         ({"trial": 1, "answer": {"choice": "A"}, "listening": unheard}, 422),
@@ -144,6 +159,61 @@ def test_answers_are_checked_and_come_once(panel: PanelFolder, server: Server) -
     ):
         assert client.ask("/api/answer", body)[0] == status
     assert client.ask("/api/overview")[0] == 403 and client.ask("/api/headphones", {"choices": [1, 1, 1]})[0] == 409
+
+
+def test_answers_that_come_faster_than_their_sounds_are_refused(tmp_path: Path) -> None:
+    """A script that reports listening times of its own: every answer of a session, at once."""
+    panel = write_test_panel(tmp_path, "abx", sessions=1, seconds=20.0, trials=4)
+    with started("panel", "serve", panel.path, "--port", "0") as server:
+        client, state = begun(server, panel, tokens_of(panel)[0])
+        for sound in state["sounds"]:
+            client.ask(f"/audio/{sound['id']}")
+        told = {"answer": ANSWERS["abx"], "listening": Listened(trial_of(panel, state)).report}
+        answers = [client.ask("/api/answer", {"trial": number, **told}) for number in range(1, 5)]
+    assert [status for status, _, _ in answers] == [422, 409, 409, 409]
+    assert "listen to everything first: that takes at least 54.0 s" in answers[0][1]["error"]
+    store = AnswerStore(panel.answers)
+    assert store.answers() == []
+    store.close()
+
+
+def test_connections_that_ask_nothing_do_not_keep_others_out(panel: PanelFolder) -> None:
+    """More idle connections than the server may open files: it still answers, and ends them by itself."""
+    few = 256
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (few, before[1]))}
+    with started("panel", "serve", panel.path, "--port", "0", **limit) as server, contextlib.ExitStack() as stack:
+        idle = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60)) for _ in range(300)
+        ]
+        for number in range(0, 300, 2):  # half of them begin a request and never end it
+            with contextlib.suppress(OSError):
+                idle[number].sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+        assert Client(server.port).ask("/")[0] == 200
+        for one in idle:
+            with contextlib.suppress(ConnectionError):  # reset is an end as well
+                assert one.recv(1) == b"", "closed by the server"
+        assert Client(server.port).ask("/api/state")[0] == 401
+
+
+def test_a_body_that_never_comes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "BODY_S", 0.05)
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(3600)
+        raise AssertionError
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    async def never(*_: Any) -> None:
+        raise AssertionError
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json"), (b"content-length", b"9")]
+    asyncio.run(guard.Guard(never)({"type": "http", "method": "POST", "headers": headers}, receive, send))
+    assert statuses == [408]
 
 
 def test_large_requests_and_guessed_invitations_are_stopped(panel: PanelFolder, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from personare.core.audio_writing import encode_flac as encode_flac
 from personare.core.audio_writing import encode_wav as encode_wav
 from personare.core.audio_writing import write as write
 from personare.core.errors import AudioError, MissingExtraError
-from personare.core.sound import BLOCK_FRAMES, MAX_CHANNELS, check_expansion
+from personare.core.sound import BLOCK_FRAMES, MAX_CHANNELS, between, check_expansion, gathered
 from personare.core.sound import RATE_RANGE_HZ as RATE_RANGE_HZ
 from personare.core.sound import Audio as Audio
 from personare.core.sound import AudioFacts as AudioFacts
@@ -39,11 +39,12 @@ from personare.core.wholeness import lacks_mp3_frames, refuse_cut
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from personare.core.sound import Blocks
+
 AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".opus", ".mp3", ".aiff", ".aif", ".au", ".caf", ".w64", ".rf64"})
 # what core.media reads besides, with the extra "media"
 MEDIA_SUFFIXES = media.MEDIA_SUFFIXES
 _PLAUSIBLE_EXPANSION = 40  # a header that claims more is believed when it is decoded
-_GATHERED_FRAMES = 1 << 16
 _UNKNOWN_FRAMES = 1 << 62  # libsndfile's answer where a header does not say
 
 
@@ -152,9 +153,13 @@ class AudioBlocks:
     rate_hz: int
     channels: int
     frames: int | None  # how many there should be; None where only decoding tells
-    _read: Iterator[NDArray[np.float32]]
+    _read: Blocks
     _start_s: float
     _stop_s: float | None
+
+    def close(self) -> None:
+        """Close a file that is not read to its end."""
+        self._read.close()
 
     def __iter__(self) -> Iterator[NDArray[np.float32]]:
         count = 0
@@ -187,7 +192,7 @@ def open_blocks(source: Path | BinaryIO, *, start_s: float = 0.0, stop_s: float 
         head = next(every)  # rate and channels of some codecs are known when they are decoded
         _check_header(name, track.rate_hz, head.shape[1])
         first, last = round(start_s * track.rate_hz), None if stop_s is None else round(stop_s * track.rate_hz)
-        decoded = _gathered(_between(_bounded(itertools.chain([head], every), name, stored), first, last))
+        decoded = gathered(between(_bounded(itertools.chain([head], every), name, stored), first, last))
         return AudioBlocks(name, track.rate_hz, head.shape[1], None, decoded, start_s, stop_s)
     rate_hz, channels = int(file.samplerate), int(file.channels)
     first, last = round(start_s * rate_hz), None if stop_s is None else round(stop_s * rate_hz)
@@ -208,12 +213,13 @@ def open_blocks(source: Path | BinaryIO, *, start_s: float = 0.0, stop_s: float 
 def _stored_bytes(source: Path | BinaryIO) -> int:
     if isinstance(source, Path):
         return source.stat().st_size
+    place = source.tell()  # of the decoder that has it open
     size = source.seek(0, os.SEEK_END)
-    source.seek(0)
+    source.seek(place)
     return size
 
 
-def _decoded(file: Any, name: str, first: int, wanted: int | None) -> Iterator[NDArray[np.float32]]:
+def _decoded(file: Any, name: str, first: int, wanted: int | None) -> Blocks:
     """Decode ``wanted`` frames of an open file by libsndfile, and close it."""
     import soundfile
 
@@ -232,31 +238,7 @@ def _decoded(file: Any, name: str, first: int, wanted: int | None) -> Iterator[N
             raise AudioError(f"{name}: broken audio ({str(error).strip().rstrip('.')})") from None
 
 
-def _between(blocks: Iterator[NDArray[np.float32]], first: int, last: int | None) -> Iterator[NDArray[np.float32]]:
-    """Give the frames from ``first`` to ``last`` of blocks; the others are decoded all the same."""
-    at = 0
-    for block in blocks:
-        part = block[max(0, first - at) : None if last is None else max(0, last - at)]
-        at += len(block)
-        if len(part):
-            yield part
-
-
-def _gathered(blocks: Iterator[NDArray[np.float32]]) -> Iterator[NDArray[np.float32]]:
-    """Join the short blocks of a decoder to longer ones."""
-    waiting: list[NDArray[np.float32]] = []
-    count = 0
-    for block in blocks:
-        waiting.append(block)
-        count += len(block)
-        if count >= _GATHERED_FRAMES:
-            yield np.concatenate(waiting)
-            waiting, count = [], 0
-    if waiting:
-        yield np.concatenate(waiting)
-
-
-def _bounded(blocks: Iterator[NDArray[np.float32]], name: str, stored: int) -> Iterator[NDArray[np.float32]]:
+def _bounded(blocks: Iterator[NDArray[np.float32]], name: str, stored: int) -> Blocks:
     """Stop where a file turns out to hold more sound than its header said and one file may hold."""
     count = 0
     for block in blocks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +13,8 @@ from personare.core.errors import AudioError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Blocks = Generator[NDArray[np.float32], None, None]
+
 # one file or one part of it; beyond these limits it is refused in one line, before memory is allocated
 RATE_RANGE_HZ = (1_000, 192_000)
 MAX_CHANNELS = 32
@@ -19,6 +22,7 @@ MAX_SAMPLES = 1 << 31  # of all channels: 37 hours at 16 kHz, 6 hours of 48 kHz 
 MAX_EXPANSION = 1_000  # no speech codec comes near: Opus at its lowest rate is 260
 _HARMLESS_BYTES = 1 << 29  # as little as this may be all silence
 BLOCK_FRAMES = 1 << 20
+_GATHERED_FRAMES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,3 +100,27 @@ def quantize(samples: NDArray[np.float32], *, bits: Literal[16, 24]) -> NDArray[
     codes = np.clip(np.rint(samples.astype(np.float64) * scale), -scale, scale - 1)
     # libsndfile takes 24-bit samples left-aligned in 32
     return codes.astype(np.int16) if bits == 16 else (codes.astype(np.int32) << 8)
+
+
+def between(blocks: Iterable[NDArray[np.float32]], first: int, last: int | None) -> Blocks:
+    """Give the frames from ``first`` to ``last`` of blocks; the others are decoded all the same."""
+    at = 0
+    for block in blocks:
+        part = block[max(0, first - at) : None if last is None else max(0, last - at)]
+        at += len(block)
+        if len(part):
+            yield part
+
+
+def gathered(blocks: Iterable[NDArray[np.float32]]) -> Blocks:
+    """Join the short blocks of a decoder to longer ones."""
+    waiting: list[NDArray[np.float32]] = []
+    count = 0
+    for block in blocks:
+        waiting.append(block)
+        count += len(block)
+        if count >= _GATHERED_FRAMES:
+            yield np.concatenate(waiting)
+            waiting, count = [], 0
+    if waiting:
+        yield np.concatenate(waiting)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from personare.core.errors import PersonareError
@@ -10,6 +10,7 @@ from personare.panels import Test, clustering, mos, unified
 from personare.panels.folder import PlannedTrial
 
 HEARD_SHARE = 0.9  # of a sound that must have been played: browsers round
+CLOCKS_DIFFER_S = 5.0  # of the page and the server
 MOST_MOVES = 10_000
 LONGEST_MS = 86_400_000
 
@@ -65,6 +66,21 @@ def checked_listening(trial: PlannedTrial, listening: Any) -> dict[str, Any]:
         if played[sound.token] < HEARD_SHARE * 1000 * sound.seconds or plays[sound.token] < 1:
             raise AnswerError("listen to everything first")
     return {"played_ms": dict(played), "plays": dict(plays), "page_ms": page_ms}
+
+
+def check_time(trial: PlannedTrial, listening: Mapping[str, Any], *, elapsed_s: float, sent: Set[str]) -> None:
+    """Refuse what cannot have been heard, by the server's own clock, whatever the page reports.
+
+    Sounds are played one after the other, so that a trial takes at least as long as its sounds; each must have been
+    sent. Reported times must fit into ``elapsed_s``, the seconds since the trial was first shown.
+    """
+    lengths = {sound.token: sound.seconds for sound in trial.stimuli}
+    least_s = HEARD_SHARE * sum(lengths.values())
+    if elapsed_s < least_s or not lengths.keys() <= sent:
+        raise AnswerError(f"listen to everything first: that takes at least {least_s:.1f} s")
+    reported_s = max(listening["page_ms"], sum(listening["played_ms"].values())) / 1000
+    if reported_s > elapsed_s + CLOCKS_DIFFER_S:
+        raise AnswerError("the page reports more time than has passed since it was shown; load it again")
 
 
 def _whole(value: Any, low: int, high: int) -> bool:

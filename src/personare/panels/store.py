@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS logins (
   digest TEXT PRIMARY KEY, evaluator TEXT NOT NULL REFERENCES evaluators, csrf TEXT NOT NULL, created REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS shown (
   evaluator TEXT NOT NULL, trial INTEGER NOT NULL, at REAL NOT NULL, PRIMARY KEY (evaluator, trial));
+CREATE TABLE IF NOT EXISTS sent (
+  evaluator TEXT NOT NULL, trial INTEGER NOT NULL, sound TEXT NOT NULL, PRIMARY KEY (evaluator, trial, sound));
 CREATE TABLE IF NOT EXISTS answers (
   evaluator TEXT NOT NULL REFERENCES evaluators, session INTEGER NOT NULL, trial INTEGER NOT NULL,
   answer TEXT NOT NULL, listening TEXT NOT NULL, shown REAL, answered REAL NOT NULL,
@@ -189,6 +191,17 @@ class AnswerStore:
         if not self._rows("SELECT 1 FROM shown WHERE evaluator = ? AND trial = ?", evaluator, trial):
             with self._change() as db:
                 db.execute("INSERT OR IGNORE INTO shown VALUES (?, ?, ?)", (evaluator, trial, self._clock()))
+
+    def note_sent(self, evaluator: str, trial: int, sound: str) -> None:
+        """Note that a sound of a trial was sent to an evaluator."""
+        with self._change() as db:
+            db.execute("INSERT OR IGNORE INTO sent VALUES (?, ?, ?)", (evaluator, trial, sound))
+
+    def since_shown(self, evaluator: str, trial: int) -> tuple[float, set[str]]:
+        """Give the seconds since a trial was first shown (0 where it was not), and its sounds that were sent."""
+        shown = self._rows("SELECT at FROM shown WHERE evaluator = ? AND trial = ?", evaluator, trial)
+        sent = self._rows("SELECT sound FROM sent WHERE evaluator = ? AND trial = ?", evaluator, trial)
+        return self._clock() - shown[0][0] if shown else 0.0, {str(row[0]) for row in sent}
 
     def answer(self, who: Evaluator, trial: int, answer: Mapping[str, Any], listening: Mapping[str, Any]) -> bool:
         """Keep an answer; when this returns, the disk has it. False for a trial that is not the next one."""

@@ -6,6 +6,7 @@ anything looks at it. Pages may load nothing but what this server sends.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections import OrderedDict
@@ -36,6 +37,7 @@ HEADERS = {
 Handler = Callable[[Request], Awaitable[Response]]
 SAFE = ("GET", "HEAD")
 MOST_BYTES = 64 * 1024
+BODY_S = 60.0
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -103,7 +105,11 @@ class Guard:
 
         try:
             self._check(scope["method"], headers)
-            body = await self._body(headers, receive) if scope["method"] not in SAFE else b""
+            async with asyncio.timeout(BODY_S):
+                body = await self._body(headers, receive) if scope["method"] not in SAFE else b""
+        except TimeoutError:
+            await refuse(sent, RequestError(408, f"a request must arrive within {BODY_S:.0f} s"))
+            return
         except RequestError as refused:
             await refuse(sent, refused)
             return

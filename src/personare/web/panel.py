@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from personare.panels.answer_rules import AnswerError, checked_answer, checked_listening
+from personare.panels.answer_rules import AnswerError, check_time, checked_answer, checked_listening
 from personare.panels.folder import PanelFolder, PlannedTrial
 from personare.panels.store import AnswerStore, Evaluator, Login
 from personare.panels.tokens import digest_of
@@ -163,6 +163,8 @@ class PanelServer:
             raise RequestError(409, "this is not what comes next; load the page again")
         answer = checked_answer(self.panel.settings.test, trial, given.get("answer"))
         listening = checked_listening(trial, given.get("listening"))
+        elapsed_s, sent = await run_in_threadpool(self.store.since_shown, who.evaluator, trial.number)
+        check_time(trial, listening, elapsed_s=elapsed_s, sent=sent)
         if not await run_in_threadpool(self.store.answer, who, trial.number, answer, listening):
             raise RequestError(409, "this is not what comes next; load the page again")
         return await self._state(request)
@@ -170,19 +172,22 @@ class PanelServer:
     async def _audio(self, request: Request) -> Response:
         """Send a sound of the trial at hand; the file's name comes from the design, not from the request."""
         login = await self._login(request)
-        allowed = await run_in_threadpool(self._sounds, login.evaluator)
+        allowed, trial = await run_in_threadpool(self._sounds, login.evaluator)
         token = next((t for t in allowed if t == request.path_params["token"]), None)
         if token is None:
             raise RequestError(404, "there is no such sound")
+        if trial is not None:
+            await run_in_threadpool(self.store.note_sent, login.evaluator.evaluator, trial, token)
         return FileResponse(self.panel.sound(token), media_type="audio/flac")
 
-    def _sounds(self, who: Evaluator) -> list[str]:
+    def _sounds(self, who: Evaluator) -> tuple[list[str], int | None]:
+        """Give the sounds this person may get now, and the trial they belong to."""
         if who.role != "evaluator" or who.consented is None:
-            return []
+            return [], None
         if who.headphones is None:
-            return list(self.panel.settings.headphones)
+            return list(self.panel.settings.headphones), None
         trial, _ = self._next(who)
-        return [] if trial is None else [s.token for s in trial.stimuli]
+        return ([], None) if trial is None else ([s.token for s in trial.stimuli], trial.number)
 
     async def _overview(self, request: Request) -> Response:
         """Show the panel's owner how far everybody is; never an answer."""

@@ -84,6 +84,9 @@ def serve(
     """Answer requests until the process is asked to end; ``started`` is told the port."""
     import uvicorn
 
+    from personare.web.connections import LimitedConnection, most_connections
+
+    most = most_connections()
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -91,11 +94,13 @@ def serve(
         server_header=False,
         lifespan="off",
         ws="none",
-        http="h11",
+        http=LimitedConnection,
         loop="asyncio",
         proxy_headers=behind_proxy,
         forwarded_allow_ips="127.0.0.1" if behind_proxy else "",
         timeout_keep_alive=10,
+        limit_concurrency=most,
+        backlog=most // 2,  # as many are accepted before the first of them is looked at
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=16 * 1024,
     )

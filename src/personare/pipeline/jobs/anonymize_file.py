@@ -16,11 +16,15 @@ from typing import BinaryIO
 
 import numpy as np
 
+from personare.anonymizers.stream import Streaming
 from personare.core import media
 from personare.core.audio import MEDIA_SUFFIXES, WRITABLE, Audio, encode_wav, probe, read_channels, resample, write
 from personare.core.errors import AudioError, OutputError
 from personare.core.files import PRIVATE_FILE, atomic_path, write_text
+from personare.core.progress import watched
 from personare.core.seeding import Key, load_or_make_key
+from personare.core.utterances import Utterance
+from personare.pipeline.jobs.anonymize_blocks import in_blocks
 from personare.pipeline.jobs.anonymize_work import hide_channels
 from personare.pipeline.jobs.target import JOB, KEY, make_both, private_folder
 from personare.pipeline.system import System
@@ -100,6 +104,10 @@ def anonymize_file(
     began = time.perf_counter()
     stem = "stdin" if source == PIPE else source.stem
     picture = target.suffix.lower() in media.VIDEO_SOUND
+    if source != PIPE and target != PIPE and not picture:
+        done = _in_blocks(source, target, system, key_file=key_file, each_channel=each_channel, watch=watch)
+        if done is not None:
+            return done
     channels, begin = _read(source, pipes, with_times=picture)
     names = [f"{stem}/{c}" if each_channel else stem for c in range(1, len(channels) + 1)]
     private = None if target == PIPE else private_folder(target)
@@ -126,6 +134,43 @@ def anonymize_file(
         _note(private, source, system, names)
     spoken_s, wall_s = hidden[0].duration_s, time.perf_counter() - began
     return AnonymizedFile(spoken_s, wall_s, len(hidden), len(set(names)), picture, private)
+
+
+def _in_blocks(
+    source: Path,
+    target: Path,
+    system: System,
+    *,
+    key_file: Path | None,
+    each_channel: bool,
+    watch: Callable[[float, float], None],
+) -> AnonymizedFile | None:
+    """Anonymize a file block by block, where method and format can; else None."""
+    began = time.perf_counter()
+    if not isinstance(system.build(), Streaming):
+        return None
+    facts, private = probe(source), private_folder(target)
+    numbers = range(1, facts.channels + 1) if each_channel else [None]
+    people = [Utterance(name, name, source, person_channel=n) for n in numbers for name in [_name(source, n)]]
+    recording = in_blocks(people, target, system, lambda: _key(key_file, private))
+    if recording is None:
+        return None
+    total_s, done_s = facts.duration_s * facts.channels, 0.0
+
+    def tell(seconds: float) -> None:
+        nonlocal done_s
+        done_s += seconds
+        watch(done_s, total_s)
+
+    watch(0.0, total_s)
+    with watched(tell, total_s=total_s), atomic_path(target) as written, written.open("wb") as stream:
+        speech_s = recording.write(stream, target)
+    _note(private, source, system, [person.speaker for person in people])
+    return AnonymizedFile(speech_s, time.perf_counter() - began, facts.channels, len(people), False, private)
+
+
+def _name(source: Path, channel: int | None) -> str:
+    return source.stem if channel is None else f"{source.stem}/{channel}"
 
 
 def _read(source: Path, pipes: tuple[BinaryIO, BinaryIO] | None, *, with_times: bool) -> tuple[list[Audio], Fraction]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 import tempfile
 import time
 from collections.abc import Sequence
@@ -25,10 +24,11 @@ from personare.core.remote import RemoteFolder
 from personare.core.seeding import Key, rng_for
 from personare.core.utterances import Utterance
 from personare.pipeline.jobs.speaker_check import shared_voice
+from personare.pipeline.jobs.anonymize_blocks import in_blocks
 from personare.pipeline.jobs.target import Format, Names
+from personare.pipeline.jobs.target import plain as plain
 from personare.pipeline.system import System, tokens_of
 
-LONGEST_NAME_BYTES = 255
 _MOST_DRAWS = 100  # after so many, two people of one recording share a voice
 Reason = Literal["", "changed", "missing", "damaged"]
 
@@ -95,16 +95,6 @@ class AnonymizedUtterance:
     several: bool | None = None
 
 
-def plain(name: str) -> str:
-    """Give a name back if it can be a file's path as it is; nothing a corpus says may lead out of the target."""
-    parts = name.split("/")
-    if not all(re.fullmatch(r"[\w-][\w.+@=-]*", part) for part in parts):
-        raise OutputError(f"'{name[:80]}' cannot be a file name; leave out --names keep")
-    if max(len(part.encode()) for part in parts) > LONGEST_NAME_BYTES - len(".flac"):
-        raise OutputError(f"'{name[:40]}...' is too long for a file name; leave out --names keep")
-    return name
-
-
 @dataclass(frozen=True)
 class AnonymizeWork:
     """The work on one utterance, for any engine: read, anonymize each channel by the same draw, write.
@@ -156,8 +146,12 @@ class AnonymizeWork:
         if isinstance(kept, AnonymizedUtterance):
             return kept
         if source is None:
-            raise AudioError(f"{_first(one.item).audio}: no such file")
+            raise AudioError(f"{_people(one.item)[0].audio}: no such file")
         began = time.perf_counter()
+        opened = None if self.timing else in_blocks(_people(item), place, self.system, lambda: self.key)
+        if opened is not None:
+            speech_s, output = opened.finish(place, put=self.put, name=self.name_of(one.speaker, one.utterance))
+            return AnonymizedUtterance(speech_s, time.perf_counter() - began, source, output, kept)
         if isinstance(item, Conversation):
             first = item.people[0]
             heard = read_channels(first.audio, start_s=first.start_s, stop_s=first.end_s)
@@ -217,7 +211,7 @@ def _digest(place: Path) -> str | None:
 
 def fetched(item: Item, remote: RemoteFolder, folder: Path) -> Item:
     """Fetch the recording of an item into a folder of this file system; a recording that is gone is not there then."""
-    audio = _first(item).audio
+    audio = _people(item)[0].audio
     place = folder / f"recording{audio.suffix}"
     if not remote.fetch(audio.as_posix(), place):
         place.unlink(missing_ok=True)
@@ -228,7 +222,7 @@ def fetched(item: Item, remote: RemoteFolder, folder: Path) -> Item:
 
 def source_digest(item: Item) -> str | None:
     """Digest everything a result is made of besides system and key; None where the source is not there any more."""
-    people = item.people if isinstance(item, Conversation) else (item,)
+    people = _people(item)
     try:
         content = file_digest(people[0].audio)
     except FileNotFoundError:
@@ -247,8 +241,8 @@ def current_digest(item: Item, remote: RemoteFolder | None) -> str | None:
         return source_digest(fetched(item, remote, Path(folder)))
 
 
-def _first(item: Item) -> Utterance:
-    return item.people[0] if isinstance(item, Conversation) else item
+def _people(item: Item) -> tuple[Utterance, ...]:
+    return item.people if isinstance(item, Conversation) else (item,)
 
 
 def hide_channels(

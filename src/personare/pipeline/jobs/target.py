@@ -7,6 +7,7 @@ job and where the originals lie.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from personare.pipeline.system import System, rehearse
 
 JOB = "job.json"
 KEY = "key"
+LONGEST_NAME_BYTES = 255
 PINNED = ("level", "format", "names", "key_check", "timing", "text", "put")
 Format = Literal["flac", "wav", "opus", "mp3"]
 Names = Literal["tokens", "keep"]
@@ -165,3 +167,13 @@ def _check_same_job(target: Path, job_file: Path, job: dict[str, Any]) -> None:
             f"{target}: was begun with another version of '{job['method']}' or with other models or files, and would "
             "mix two systems; name a new folder, or delete this one"
         )
+
+
+def plain(name: str) -> str:
+    """Give a name back if it can be a file's path as it is; nothing a corpus says may lead out of the target."""
+    parts = name.split("/")
+    if not all(re.fullmatch(r"[\w-][\w.+@=-]*", part) for part in parts):
+        raise OutputError(f"'{name[:80]}' cannot be a file name; leave out --names keep")
+    if max(len(part.encode()) for part in parts) > LONGEST_NAME_BYTES - len(".flac"):
+        raise OutputError(f"'{name[:40]}...' is too long for a file name; leave out --names keep")
+    return name
