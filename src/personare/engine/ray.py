@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from personare.core import telemetry
 from personare.core.catalog import register_all, registrations
 from personare.core.errors import ConfigError, MissingExtraError
 from personare.core.processes import SAFE_PATH, inherited_variables
@@ -97,7 +98,7 @@ def _library() -> Any:
 def _join(ray: Any, jobs: int, address: str | None) -> None:
     """Join the cluster that runs, else start a local one of ``jobs`` workers; a busy machine gets a second chance."""
     there = address or os.environ.get("RAY_ADDRESS")
-    variables = {"env_vars": {**SAFE_PATH, **dict.fromkeys(THREAD_VARIABLES, "1")}}
+    variables = {"env_vars": {**SAFE_PATH, **dict.fromkeys(THREAD_VARIABLES, "1"), **telemetry.VARIABLES}}
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "runtime_env": variables}
     reason = ""
     if ray.is_initialized():
