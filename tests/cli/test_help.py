@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -43,6 +44,20 @@ def test_every_help_page_reads_in_80_columns(words: list[str]) -> None:
     assert not done.stderr
     assert "…" not in done.stdout, "a word is cut"
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_every_example_of_a_help_page_is_a_command_line() -> None:
+    """Set-in lines are examples; anything else there, such as code that slipped into a docstring, is a fault."""
+    from typer.main import get_command
+
+    from personare.cli import app
+
+    root = get_command(app)
+    pages = [root, *root.commands.values()]  # type: ignore[attr-defined]
+    pages += [inner for page in pages[1:] for inner in getattr(page, "commands", {}).values()]
+    examples = [line for page in pages for line in (page.help or "").splitlines() if line.startswith("  ")]
+    assert len(examples) > len(pages)
+    assert not [line for line in examples if not re.match(r"  (personare |[a-z]\w* .*\| personare )", line)]
 
 
 def test_help_loads_nothing_heavy() -> None:

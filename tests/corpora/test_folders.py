@@ -28,8 +28,8 @@ def test_each_folder_is_a_speaker(tmp_path: Path, sound: Sound) -> None:
         ("bela/day2/u1", "bela", str(tmp_path / "bela/day2/u1.flac")),
     ]
     assert [p.line for p in reading.problems] == [
-        f"{tmp_path}: 1 speaker's folder holds further folders (first: 'bela'); read as one person each; if they are "
-        "several, --speaker-from says who speaks"
+        f"{tmp_path}: 1 speaker's folder holds further folders (first: 'bela'); read as one person each; if each inner "
+        "folder is a person, use --speaker-from last-folder"
     ]
 
 

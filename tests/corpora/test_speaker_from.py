@@ -42,7 +42,7 @@ def test_each_rule_names_the_speaker(rule: str, stem: str, speaker: str | None) 
 
 
 BAD = {
-    "fil": "is none of file, folder, channel, or a pattern such as {speaker}_{rest}; did you mean 'file'",
+    "fil": "is none of file, folder, last-folder, channel, or a pattern such as {speaker}_{rest}; did you mean 'file'",
     "": "is none of file",
     "{speakr}_{rest}": "name the field {speaker} once",
     "{speaker}_{speaker}": "name the field {speaker} once",
@@ -146,6 +146,21 @@ def test_folders_inside_a_speakers_folder_are_pointed_out(tmp_path: Path, sound:
     for reading in (read_corpus(tmp_path), read_corpus(tmp_path, speaker_from="folder")):
         assert reading.corpus.speakers == ["team"]
         assert [p.line.partition("; ")[2] for p in reading.problems] == [
-            "read as one person each; if they are several, --speaker-from says who speaks"
+            "read as one person each; if each inner folder is a person, use --speaker-from last-folder"
         ]
-    assert read_corpus(tmp_path, speaker_from="{team}/{speaker}/{file}").corpus.speakers == ["anna", "bela"]
+    for rule in ("last-folder", "{team}/{speaker}/{file}"):  # what the warning recommends works
+        reading = read_corpus(tmp_path, speaker_from=rule)
+        assert reading.corpus.speakers == ["anna", "bela"] and not reading.problems
+
+
+def test_the_last_folder_is_the_speaker_however_deep_it_lies(tmp_path: Path, sound: Sound) -> None:
+    for name in ("2023/anna/u1.wav", "2024/may/anna/u2.wav", "bela/u1.wav", "stray.wav"):
+        sound(name)
+    reading = read_corpus(tmp_path, speaker_from="last-folder")
+    assert sorted(reading.corpus.frame.select("utterance", "speaker").rows()) == [
+        ("2023/anna/u1", "anna"),
+        ("2024/may/anna/u2", "anna"),
+        ("bela/u1", "bela"),
+    ]
+    told = {problem.kind: problem.names for problem in reading.problems}
+    assert told == {"no-speaker-in-name": ("stray.wav",), "repeated-folder": ("anna",)}, "perhaps two people"

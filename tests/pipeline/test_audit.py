@@ -206,3 +206,22 @@ def test_the_command_its_exit_code_and_the_report_section(out: Path, personare: 
     assert done.code == 1
     assert {row["metric"] for row in json.loads(done.stdout)["relinking"]} >= {"relink_duration"}
     assert personare("audit", out, "--fail-on", "worst").code == 2
+
+
+def test_originals_in_a_flat_folder_are_read_as_somebody_says_or_as_they_were_anonymized(
+    made: Path, tmp_path: Path, personare: Command
+) -> None:
+    (tmp_path / "flat").mkdir()
+    for path in sorted((made / "in").rglob("*.wav")):
+        shutil.copy(path, tmp_path / "flat" / f"{path.parent.name}_{path.name}")
+    rule, fast = ("--speaker-from", "{speaker}_{rest}"), ("--strength", "fast")
+    assert personare("anonymize", tmp_path / "flat", tmp_path / "out", *rule, *fast).code == 0
+    shutil.copytree(tmp_path / "flat", tmp_path / "theirs")  # another tool keeps names (and here sounds, too)
+    words = ("--original", tmp_path / "flat", "--key", tmp_path / "out-private" / "key", "--json")
+    for target, how in (("out", ()), ("out", rule), ("theirs", rule)):
+        ended = personare("audit", tmp_path / target, *words, *how)
+        assert len(json.loads(ended.stdout)["relinking"]) == 3, ended
+    (tmp_path / "out-private" / "job.json").unlink()  # nobody has noted how they were read
+    ended = personare("audit", tmp_path / "out", *words)
+    assert ended.code == 2 and "say who speaks: --speaker-from" in ended.stderr
+    assert len(json.loads(personare("audit", tmp_path / "out", *words, *rule).stdout)["relinking"]) == 3

@@ -145,6 +145,7 @@ def listen(
     by: str | None = None,
     guess: Sequence[str] = (),
     key: str | Path | None = None,
+    method: str | None = None,
     speaker_from: str | None = None,
     seed: int = 1,
     jobs: int = 1,
@@ -160,6 +161,7 @@ def listen(
     parameters : of a listener, by its name.
     by : a column of the corpus: findings for each of its values, too.
     guess : attributes (gender, age_group) that are guessed where nobody noted them, and marked as predicted.
+    method : how it was anonymized, where the folder does not say, or names a class of your own.
     """
     from personare.engine import engine_for
     from personare.pipeline import builtin
@@ -173,6 +175,7 @@ def listen(
         folder=folder,
         engine=engine or engine_for(jobs),
         key=None if key is None else Path(key),
+        method=method,
         guess=guess,
         speaker_from=speaker_from,
     )

@@ -142,8 +142,8 @@ def _key(key: str | Path | Key | None) -> Key:
 def read_corpus(path: str | Path, *, layout: str | None = None, speaker_from: str | None = None) -> Corpus:
     """Read a corpus in any known layout; entries that cannot be used are warned about, one line per kind of problem.
 
-    ``speaker_from`` reads any folder of recordings: ``file``, ``folder`` or ``channel`` is the speaker, or a part of
-    the name, by a pattern such as ``{speaker}_{rest}``.
+    ``speaker_from`` reads any folder of recordings: ``file``, ``folder``, ``last-folder`` or ``channel`` is the
+    speaker, or a part of the name, by a pattern such as ``{speaker}_{rest}``.
     """
     from personare.corpora import read_corpus as read
 

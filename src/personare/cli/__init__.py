@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import inspect
 import sys
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from personare import __version__
 from personare.cli import show
@@ -18,8 +20,23 @@ from personare.core.errors import PersonareError, StudyError
 from personare.core.signals import ended_by_signals
 
 LONGEST_LINE = 1000
+
+
+class _Commands(TyperGroup):
+    """All commands; a ``module:Class`` that was typed, in any option, is also looked for in the working folder."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Look through the words before any command does."""
+        from personare.core.catalog import allow_modules
+
+        if any(":" in word for word in args):
+            allow_modules(args, Path.cwd())
+        return super().parse_args(ctx, args)
+
+
 app = typer.Typer(
     name="personare",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=True,  # bash, zsh, fish and PowerShell: personare --install-completion
     pretty_exceptions_enable=False,

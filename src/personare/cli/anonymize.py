@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from personare.pipeline.system import Level, System
 
 SPEAKER_FROM_HELP = (
-    "Who speaks, in any folder: 'file', 'folder', 'channel' (one person per channel), or a pattern of names such as "
-    "{speaker}_{rest}, or {speaker1}_{speaker2}_{rest} with a name for each channel."
+    "Who speaks, in any folder: 'file', 'folder' (the first one), 'last-folder', 'channel' (one person per channel), "
+    "or a pattern of names such as {speaker}_{rest}, or {speaker1}_{speaker2}_{rest} with a name for each channel."
 )
 
 
@@ -157,11 +157,8 @@ def _chosen(method: str | None, strength: str | None, settings: list[str] | None
     """Choose the method; a name or setting that does not exist is refused before any recording is looked at."""
     from personare.api.speech import resolve_method
     from personare.cli.settings import parse_settings
-    from personare.core.catalog import allow_modules_in
     from personare.pipeline.system import System
 
-    if method is not None and ":" in method:
-        allow_modules_in(Path.cwd())
     chosen = resolve_method(method, strength, parse_settings(settings))
     System(chosen.method, chosen.parameters).build()
     return chosen

@@ -69,11 +69,7 @@ def attack(
 
         personare attack recordings/ anonymous/ --jobs 2
 
-    exposed = result.exposed()
-    rows = {who: [{"speaker": name, "share": share} for name, share in people] for who, people in exposed.items()}
-    title = f"What attackers achieve, {embedder}" if embedder else "What attackers achieve"
-    given.tell(result, title, as_json=as_json, most_exposed=rows)
-    for who, speakers in () if as_json else exposed.items():
+        personare attack recordings/ anonymous/ --knowledge lazy-informed,informed --train others/
     """
     from personare import api
     from personare.attackers import scorer as scorer_named

@@ -186,10 +186,7 @@ def describe(
 
 def _chosen(codec: str, settings: list[str] | None) -> Codec:
     from personare.codecs.codec import codec_named
-    from personare.core.catalog import allow_modules_in
 
-    if ":" in codec:
-        allow_modules_in(Path.cwd())
     return codec_named(codec, **parse_settings(settings))
 
 

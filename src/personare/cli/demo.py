@@ -83,7 +83,6 @@ def demo(
 def _methods(names: list[str], settings: list[str] | None) -> dict[str, dict[str, Any]]:
     """Look up the methods to compare besides: what is misspelt or missing is said before any voice is made."""
     from personare.cli.settings import parse_member_settings
-    from personare.core.catalog import allow_modules_in
     from personare.core.errors import ConfigError, did_you_mean
     from personare.pipeline.system import System, rehearse
 
@@ -92,8 +91,6 @@ def _methods(names: list[str], settings: list[str] | None) -> dict[str, dict[str
         if name not in names:
             following = did_you_mean(name, names) if names else f"add --method {name}"
             raise ConfigError(f"--set {name}: no --method names '{name}'; {following}")
-    if any(":" in name for name in names):
-        allow_modules_in(Path.cwd())
     chosen = {name: parameters.get(name, {}) for name in names}
     for name, own in chosen.items():
         rehearse(System(name, own))

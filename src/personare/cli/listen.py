@@ -27,6 +27,7 @@ def listen(
     ),
     out: Path | None = typer.Option(None, "--out", metavar="DIR", help="Keep the run folder.  [none is kept]"),
     key: Path | None = given.KEY,
+    method: str | None = given.METHOD,
     speaker_from: str | None = given.SPEAKER_FROM,
     seed: int = given.SEED,
     jobs: int = given.JOBS,
@@ -51,10 +52,8 @@ def listen(
     """
     from personare import api
     from personare.cli.settings import parse_member_settings
-    from personare.core.catalog import allow_modules_in
     from personare.engine import engine_named
 
-    allow_modules_in(Path.cwd())
     result = given.watched(
         api.listen,
         original=original,
@@ -64,6 +63,7 @@ def listen(
         by=by,
         guess=("gender", "age_group") if guess else (),
         key=key,
+        method=method,
         speaker_from=speaker_from,
         seed=seed,
         jobs=jobs,

@@ -31,11 +31,9 @@ def methods(
         personare methods my_module:MyAnonymizer
     """
     import dataclasses
-    from pathlib import Path
 
     from personare.anonymizers import ANONYMIZERS
     from personare.anonymizers.presets import PRESETS, UNPROTECTED
-    from personare.core.catalog import allow_modules_in
 
     if name is None and as_json:
         strengths = [_as_row(one) for one in PRESETS.values()]
@@ -56,8 +54,6 @@ def methods(
         rows = [[n, ANONYMIZERS.summary(n)] for n in ANONYMIZERS.names()]
         show.table("anonymizers", ["name", "what it does"], rows)
         return
-    if ":" in name:
-        allow_modules_in(Path.cwd())
     cls = ANONYMIZERS.load(name)
     shown = [
         [

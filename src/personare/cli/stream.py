@@ -44,13 +44,10 @@ def stream(
     from personare.anonymizers import anonymizer
     from personare.anonymizers.stream import pump
     from personare.cli.settings import parse_settings
-    from personare.core.catalog import allow_modules_in
     from personare.core.errors import ConfigError
     from personare.core.seeding import Key, load_key, rng_for
     from personare.pipeline.system import System
 
-    if ":" in method:
-        allow_modules_in(Path.cwd())
     parameters = parse_settings(settings)
     built = anonymizer(method, **parameters)
     rng = rng_for(load_key(key) if key else Key.new(), name)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import itertools
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import metadata
@@ -23,6 +25,7 @@ from personare.core.config import from_mapping
 from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
 
 _REGISTERED: dict[tuple[str, str], type] = {}  # (kind, name) -> class
+_PLACE = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")  # module:Class
 
 
 @dataclass(frozen=True)
@@ -116,12 +119,19 @@ def _installed(group: str, _path: tuple[str, ...]) -> dict[str, str]:
     return {point.name: point.value for point in metadata.entry_points(group=group)}
 
 
-def allow_modules_in(folder: Path) -> None:
-    """Let ``module:Class`` name a file of this folder; for names a user has typed, never for names read from data."""
-    place = str(folder.resolve())
-    if place not in sys.path:
-        sys.path.append(place)  # last, so that nothing that is installed can be hidden by it
-        importlib.invalidate_caches()
+def allow_modules(words: Iterable[str], folder: Path) -> None:
+    """Let every ``module:Class`` in these words name a file or package of ``folder``.
+
+    The one place where a folder of the user's joins the path of Python: for words that a user has typed, or has
+    written into a study, never for names read from data. A word may hold several names (``ecapa+my_module:Mine``).
+    """
+    for name in itertools.chain.from_iterable(re.split(r"[\s,+=]", word) for word in words):
+        top = name.partition(":")[0].partition(".")[0]
+        if _PLACE.fullmatch(name) and ((folder / f"{top}.py").is_file() or (folder / top).is_dir()):
+            place = str(folder.resolve())
+            if place not in sys.path:
+                sys.path.append(place)  # last, so that nothing that is installed can be hidden by it
+                importlib.invalidate_caches()
 
 
 def registrations() -> dict[tuple[str, str], type]:

@@ -68,12 +68,17 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "nested-speaker": (
         "speaker's folder holds further folders",
         "speakers' folders hold further folders",
-        "read as one person each; if they are several, --speaker-from says who speaks",
+        "read as one person each; if each inner folder is a person, use --speaker-from last-folder",
+    ),
+    "repeated-folder": (
+        "folder name occurs at several places",
+        "folder names occur at several places",
+        "read as one person each; if they are several, use a pattern of --speaker-from or rename them",
     ),
     "most-of-the-speech": (
         "speaker has more than 100 times as much speech as the median speaker",
         "speakers have more than 100 times as much speech as the median speaker",
-        "read as one person each; if they are several, --speaker-from says who speaks",
+        "read as one person each; if they are several, use --speaker-from file, last-folder, channel or a pattern",
     ),
     "repeated-link": (
         "link leads to a folder that is read already",

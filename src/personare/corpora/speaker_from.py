@@ -1,7 +1,8 @@
 """Who speaks in a folder of recordings, by a rule the user names: each file, folder or channel, or a part of the name.
 
-``file``: each file is another person. ``folder``: the first folder below the corpus is the person. ``channel``: each
-channel of each file is another person (two-channel calls). Anything else is a pattern with ``{speaker}`` in it, such as
+``file``: each file is another person. ``folder``: the first folder below the corpus is the person. ``last-folder``: the
+folder that holds the file is, however deep it lies; folders of one name are one person. ``channel``: each channel of
+each file is another person (two-channel calls). Anything else is a pattern with ``{speaker}`` in it, such as
 ``{speaker}_{rest}``, or with a field for each channel, such as ``{speaker1}_{speaker2}_{rest}``: compared with the
 file's name without its ending or, where the pattern holds a ``/``, with the path below the folder. Each ``{field}``
 takes at least one character, as few as it can, and never a ``/``; the last one takes the rest. ``{part}`` is the part
@@ -13,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -24,8 +25,8 @@ from personare.corpora.listing import read_texts
 from personare.corpora.problems import Problem, found
 from personare.corpora.walking import Tree, nested_speakers, stem_of, walk
 
-Kind = Literal["file", "folder", "channel", "pattern"]
-WORDS = ("file", "folder", "channel")
+Word = Literal["file", "folder", "last-folder", "channel"]
+WORDS: tuple[Word, ...] = get_args(Word)
 SPEAKER, PART = "speaker", "part"
 
 
@@ -40,7 +41,7 @@ class SpeakerRule:
         where they name a person for each channel (``speaker1``, ``speaker2``), the kind is ``channel``.
     """
 
-    kind: Kind
+    kind: Word | Literal["pattern"]
     literals: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
 
@@ -56,13 +57,15 @@ class SpeakerRule:
         'anna'
         >>> parse_rule("{year}/{speaker}/{rest}").speaker_of("2024/anna/u1")
         'anna'
-        >>> parse_rule("folder").speaker_of("anna/day1/u1"), parse_rule("file").speaker_of("anna/day1/u1")
-        ('anna', 'anna/day1/u1')
+        >>> [parse_rule(rule).speaker_of("team/anna/u1") for rule in ("file", "folder", "last-folder")]
+        ['team/anna/u1', 'team', 'anna']
         """
         if self.kind == "file" or (self.kind == "channel" and not self.fields):
             return stem
         if self.kind == "folder":
             return stem.partition("/")[0] if "/" in stem else None
+        if self.kind == "last-folder":
+            return stem.split("/")[-2] if "/" in stem else None
         found = self.values_of(stem)
         return None if found is None else found[SPEAKER if self.kind == "pattern" else f"{SPEAKER}1"]
 
@@ -94,8 +97,9 @@ class SpeakerRule:
 def parse_rule(text: str) -> SpeakerRule:
     """Read a rule; anything that is none is one line."""
     where = f"--speaker-from '{text}'"
-    if text in ("file", "folder", "channel"):
-        return SpeakerRule(text)  # type: ignore[arg-type]  # one of the three words
+    for word in WORDS:
+        if text == word:
+            return SpeakerRule(word)
     if "{" not in text:
         example = "or a pattern such as {speaker}_{rest}"
         raise ConfigError(f"{where} is none of {', '.join(WORDS)}, {example}; {did_you_mean(text, WORDS)}")
@@ -131,12 +135,23 @@ def read_speaker_from(path: Path, text: str) -> Reading:
     problems = [*tree.problems, *found("no-speaker-in-name", str(path), (a for a in audio if speakers[a] is None))]
     if rule.kind == "folder":
         problems += nested_speakers(str(path), audio)
+    if rule.kind == "last-folder":
+        problems += _repeated_folders(str(path), owned)
     frame, more = _channels(tree, owned, rule, str(path)) if rule.kind == "channel" else _rows(tree, owned, speakers)
     if PART in rule.fields:
         parts = {tree.place(a): (rule.values_of(stem_of(a)) or {}).get(PART) for a in owned}
         frame = frame.with_columns(pl.col("audio").replace_strict(parts, return_dtype=pl.String).alias(PART))
     evidence = f"{len(audio):,} files, speakers by {text}"
     return gather(frame, layout="files", evidence=evidence, place=str(path), problems=[*problems, *more])
+
+
+def _repeated_folders(place: str, audio: list[str]) -> list[Problem]:
+    """Name the last folders that occur at several places: perhaps not one person each."""
+    folders: dict[str, set[str]] = {}
+    for one in audio:
+        folder = one.rpartition("/")[0]
+        folders.setdefault(folder.rpartition("/")[2], set()).add(folder)
+    return found("repeated-folder", place, sorted(name for name, places in folders.items() if len(places) > 1))
 
 
 def _rows(tree: Tree, audio: list[str], speakers: dict[str, str | None]) -> tuple[pl.DataFrame, list[Problem]]:

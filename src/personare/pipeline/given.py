@@ -17,6 +17,7 @@ import polars as pl
 from personare.core.errors import ConfigError, CorpusError
 from personare.core.ledger import Ledger, read_ledger
 from personare.core.seeding import Key, load_key
+from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.engine import Result
 from personare.pipeline.jobs.target import private_folder
@@ -44,9 +45,12 @@ class GivenSpeech:
     channels: Mapping[str, int | None] = field(default_factory=dict)
 
 
-def pair_given(frame: pl.DataFrame, given: GivenFolder) -> GivenSpeech:
-    """Pair by equal utterance ids, else by keyed tokens or by equal file names; where nothing can be paired, refuse."""
-    anonymized = read_corpus(given.folder, person_channels=True).corpus
+def pair_given(frame: pl.DataFrame, given: GivenFolder, *, anonymized: Corpus | None = None) -> GivenSpeech:
+    """Pair by equal utterance ids, else by keyed tokens or by equal file names; where nothing can be paired, refuse.
+
+    ``anonymized`` is the folder's corpus, where it was read already.
+    """
+    anonymized = anonymized or read_corpus(given.folder, person_channels=True).corpus
     if "start_s" in anonymized.frame.columns:
         raise CorpusError(f"{given.folder}: cuts utterances out of longer files; write one file per utterance")
     files = {u: Path(a) for u, a in anonymized.frame.select("utterance", "audio").iter_rows()}

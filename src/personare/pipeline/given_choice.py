@@ -138,7 +138,7 @@ def given_speech(
     name = "corpus" if isinstance(original, Corpus) else original.resolve().stem
     notes: list[str] = []
     if isinstance(original, Path):
-        reading, listed = _read_original(original, anonymized, speaker_from)
+        reading, listed = read_original(original, anonymized, speaker_from=speaker_from)
         if listed:
             original = reading.corpus
             notes += [problem.line for problem in reading.problems]
@@ -180,10 +180,12 @@ def _refuse_swapped(original: Path | Corpus, anonymized: Path | Corpus) -> None:
         raise CorpusError(f"{original}: was made of {anonymized} by personare anonymize; ORIG comes first, then ANON")
 
 
-def _read_original(original: Path, anonymized: Path | Corpus, speaker_from: str | None) -> tuple[Reading, bool]:
+def read_original(
+    original: Path, anonymized: Path | Corpus, *, speaker_from: str | None, layout: str | None = None
+) -> tuple[Reading, bool]:
     """Read the originals, as somebody says or as they were anonymized; True where a path alone would not say how."""
-    if speaker_from is not None:
-        return read_corpus(original, speaker_from=speaker_from, person_channels=True), True
+    if speaker_from is not None or layout is not None:
+        return read_corpus(original, layout=layout, speaker_from=speaker_from, person_channels=True), True
     noted = noted_origin(anonymized) if isinstance(anonymized, Path) else None
     if noted is None or noted.source != original.resolve() or noted.layout == noted.speaker_from:
         return read_corpus(original, person_channels=True), False

@@ -16,7 +16,7 @@ from personare.anonymizers import ANONYMIZERS
 from personare.attackers.attack import Attacker
 from personare.attackers.inversion import secret_names_of
 from personare.attackers.knowledge import Knowledge, knowledge
-from personare.core.catalog import allow_modules_in
+from personare.core.catalog import allow_modules
 from personare.core.config import coerce
 from personare.core.errors import ConfigError, did_you_mean
 from personare.core.fingerprint import SystemIdentity
@@ -186,8 +186,7 @@ def _system(where: str, settings: Mapping[str, Any], folder: Path) -> System:
     rest = {name: value for name, value in settings.items() if name not in ours}
     catalog = ANONYMIZERS if METHOD in settings else PSEUDOSPEAKERS
     name = coerce(settings[ours[0]], str, where=where)
-    if ":" in name:
-        allow_modules_in(folder)
+    allow_modules([name], folder)
     try:
         rest = _with_paths(catalog.load(name), rest, folder)
         catalog.make(name, **rest)

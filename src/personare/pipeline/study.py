@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from personare.attackers.fused import JOINT, parts_of
-from personare.core.catalog import allow_modules_in
+from personare.core.catalog import allow_modules
 from personare.core.config import load_yaml
 from personare.core.errors import ConfigError
 from personare.pipeline.attacker_choice import AttackerChoice as AttackerChoice
@@ -136,7 +136,11 @@ class Study:
 
 def read_study(path: Path) -> Study:
     """Read a study file; relative paths in it are taken from its own folder."""
-    return located(load_yaml(Study, path), path.resolve().parent)
+    study, folder = load_yaml(Study, path), path.resolve().parent
+    attackers = study.attackers.values()
+    names = [*(one.embedder for one in attackers), *(one.scorer or "" for one in attackers), *study.metrics]
+    allow_modules([*names, *(one.listener for one in study.listener_choices.values())], folder)
+    return located(study, folder)
 
 
 def located(study: Study, folder: Path) -> Study:
@@ -152,8 +156,6 @@ def located(study: Study, folder: Path) -> Study:
         for label, choice in study.attackers.items()
     }
     listeners = study.listeners
-    if any(":" in choice.listener for choice in study.listener_choices.values()):
-        allow_modules_in(folder)
     if isinstance(listeners, Mapping):
         listeners = {
             label: choice if choice.config is None else replace(choice, config=_absolute(choice.config, folder))

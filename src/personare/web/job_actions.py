@@ -70,7 +70,7 @@ def _read(workers: Workers, job: JobFolder, given: Mapping[str, Any]) -> None:
     """Look for people again, by another rule."""
     rule = given.get("rule", job.facts().rule)
     if not isinstance(rule, str) or len(rule) > LONGEST_NAME:
-        raise RequestError(422, "a rule is file, folder, channel, or a pattern such as {speaker}_{rest}")
+        raise RequestError(422, "a rule is file, folder, last-folder, channel, or a pattern such as {speaker}_{rest}")
     workers.stop(job)
     _remove_made(job)
     job.forget_from("read")

@@ -24,9 +24,10 @@ from personare.pipeline.audit.relinking import Pairs, Trace, relink_findings, tr
 from personare.pipeline.audit.tags import residual_tags
 from personare.pipeline.audit.texts import names_within, spoken_identifiers
 from personare.pipeline.given import pair_given
+from personare.pipeline.given_choice import read_original
 from personare.pipeline.jobs.published import MANIFEST, SUMS
 from personare.pipeline.resolve import GivenFolder
-from personare.pipeline.system import CARD
+from personare.pipeline.system import CARD, read_system
 
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
@@ -79,14 +80,18 @@ def audit(
     original: Path | None = None,
     key_file: Path | None = None,
     layout: str | None = None,
+    speaker_from: str | None = None,
     most: int = 500,
     engine: Engine | None = None,
     watch: Callable[[Result[Utterance, Trace]], None] = lambda _: None,
 ) -> Audited:
-    """Audit a folder; ``original`` compares it with where it came from, on at most ``most`` recordings."""
+    """Audit a folder; ``original`` compares it with where it came from, on at most ``most`` recordings.
+
+    ``speaker_from`` says who speaks in a folder without order: the originals, and what another tool made of them.
+    """
     if not target.is_dir():
         raise CorpusError(f"{target}: no such folder")
-    corpus = read_corpus(target).corpus
+    corpus = read_corpus(target, speaker_from=speaker_from if read_system(target) is None else None).corpus
     files = sorted(path for path in target.rglob("*") if path.is_file())
     found = [*_files(target, files, corpus), *_tables(target), *_texts(corpus)]
     found += _same_files(target, [path for path in files if path.suffix not in (".parquet", ".json", "")])
@@ -100,7 +105,7 @@ def audit(
     found += _grouped("high", "cannot be read", unreadable, "remove it, or anonymize it again")
     found += _signatures(heard)
     if original is not None:
-        before = read_corpus(original, layout=layout, person_channels=True).corpus
+        before = read_original(original, target, speaker_from=speaker_from, layout=layout)[0].corpus
         found += _names(target, files, corpus, before)
         try:
             pairs, unread = _pairs(target, before, key_file, corpus, heard, most, engine or Serial())
@@ -240,7 +245,7 @@ def _pairs(
     engine: Engine,
 ) -> tuple[Pairs, list[tuple[str, str]]]:
     """Read the originals of what was heard, and as many others to be confused with."""
-    files = pair_given(original.frame, GivenFolder(target, key_file)).files
+    files = pair_given(original.frame, GivenFolder(target, key_file), anonymized=corpus).files
     names = {str(Path(audio).resolve()): name for name, audio in corpus.frame.select("utterance", "audio").iter_rows()}
     new_names = {utterance: names.get(str(path.resolve()), "") for utterance, path in files.items()}
     mine = [one for one in utterances_in(original.frame) if new_names.get(one.utterance) in heard]

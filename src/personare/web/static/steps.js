@@ -3,7 +3,7 @@ import { choices } from "./choices.js";
 import { ask, el, fill, problem, say, sentence } from "./dom.js";
 import { draw } from "./spectrogram.js";
 
-const RULES = [["", "As the folder is laid out"], ["folder", "Each folder is a person"], ["file", "Each file is a person"], ["channel", "Each channel is a person (calls)"]];
+const RULES = [["", "As the folder is laid out"], ["folder", "Each folder is a person"], ["last-folder", "Each innermost folder is a person"], ["file", "Each file is a person"], ["channel", "Each channel is a person (calls)"]];
 const number = value => Number(value).toLocaleString("en");
 const unbroken = words => words.replace(/(\d) %/g, "$1\u00a0%");  // a number stays with its unit
 const remarks = notes => notes.length === 1 ? "1 remark" : `${notes.length} remarks`;
