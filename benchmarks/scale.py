@@ -205,7 +205,7 @@ def single_out_table(people: int, each: int, predicates: int) -> None:
         write_vectors(folder / "t.npy", len(owner), voices=lambda part: voices[owner[part]], noise=2.0, seed=6)
         name_rows(folder / "t.npy", owner)
         write_vectors(folder / "e.npy", predicates, voices=lambda part: voices[part], noise=2.0, seed=7)
-        words = [str(folder / "e.npy"), str(folder / "t.npy"), "--lengths", "1", "--predicates", str(predicates)]
+        words = [str(folder / "t.npy"), str(folder / "e.npy"), "--lengths", "1", "--predicates", str(predicates)]
         ours = measured("-m", "personare", "single-out", *words)
         bare = measured_here(f"bare_product(pathlib.Path({str(folder / 'e.npy')!r}), {str(folder / 't.npy')!r})")
     compared(f"Singling Out by {predicates:,} voices among N = {people:,} people with {each} tests each", ours, bare)

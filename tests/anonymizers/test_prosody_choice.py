@@ -145,7 +145,7 @@ def test_every_knob_is_part_of_the_fingerprint() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shipped voice with a prosody network drawn by chance: nothing learnt, everything wired."""
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     from personare.core.seeding import Key
     from personare.training.prosody.settings import ProsodySettings
     from personare.training.synthesizer import network

@@ -73,7 +73,7 @@ def test_80_columns_hold_everything_without_a_cut_word(
     monkeypatch.setenv("COLUMNS", "400")
     wide = personare(*typed(name, line))
     if name == "forget":  # the first one had something to forget
-        wide = personare(name)
+        wide = personare(*typed(name, line))
     monkeypatch.setenv("COLUMNS", "80")
     narrow = personare(*typed(name, line))
     assert wide.code == narrow.code == EXPECTED.get(name, 0), narrow.stderr

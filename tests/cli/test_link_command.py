@@ -77,13 +77,13 @@ def test_the_papers_sampling(folder: Path) -> None:
 
 def test_single_out_with_control_and_plot(folder: Path, tmp_path: Path) -> None:
     options = ["--lengths", "1", "--sizes", "10", "--predicates", "15", "--control", "--plot", tmp_path]
-    said = run("single-out", folder / "enroll.parquet", folder / "test.npz", *options)
+    said = run("single-out", folder / "test.npz", folder / "enroll.parquet", *options)
     assert "exposed" in said and "(control): the data add risk" in said
     assert "exp(-1), the paper" in (tmp_path / "singling-out.svg").read_text(encoding="utf-8")
 
 
 def test_single_out_repeats_itself_and_the_seed_matters(folder: Path) -> None:
-    words = ["single-out", folder / "enroll.parquet", folder / "test.npz", "--lengths", "1,3", "--json"]
+    words = ["single-out", folder / "test.npz", folder / "enroll.parquet", "--lengths", "1,3", "--json"]
     one, two, other = run(*words), run(*words), run(*words, "--seed", 2)
     assert one == two != other
     found = json.loads(one)
@@ -119,6 +119,25 @@ def test_bad_files_and_wishes_are_one_line_each(folder: Path, tmp_path: Path) ->
         with pytest.raises(PersonareError) as caught:
             run("link", *words)
         assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("command", ["link", "single-out", "ranks"])
+def test_every_command_takes_the_tested_file_first_and_explains_the_other_order(folder: Path, command: str) -> None:
+    test, enroll = folder / "test.npz", folder / "enroll.parquet"
+    assert run(command, test, enroll, *(() if command == "ranks" else ("--lengths", "1")))
+    for words in ((enroll, test), (test, enroll, "--also", f"other={enroll},{test}")):
+        with pytest.raises(PersonareError, match=r"come first, then the enrolment.* write test\.npz enroll\.parquet"):
+            run(command, *words)
+
+
+def test_single_out_tests_the_first_file_against_the_voices_of_the_second(folder: Path, tmp_path: Path) -> None:
+    """Only 10 of the 30 tested speakers are enrolled: so many voices are tried, and all 30 people are the gallery."""
+    enroll = read_embeddings(folder / "enroll.parquet")
+    few = [i for i, name in enumerate(enroll.speakers) if name < "s10"]
+    own = Embeddings(tuple(enroll.ids[i] for i in few), tuple(enroll.speakers[i] for i in few), enroll.vectors[few])
+    write_embeddings(own, tmp_path / "ten.npz")
+    found = json.loads(run("single-out", folder / "test.npz", tmp_path / "ten.npz", "--lengths", "1", "--json"))
+    assert {row["conditions"]["N"] for row in found["findings"]} == {20, 30}
 
 
 def test_the_door_shows_one_line_and_exit_2(tmp_path: Path) -> None:
@@ -176,5 +195,5 @@ def test_ranks_of_people_who_are_not_enrolled_is_one_line(folder: Path, tmp_path
 
 
 def test_single_out_in_two_processes_prints_the_same(folder: Path) -> None:
-    words = ("single-out", folder / "enroll.parquet", folder / "test.npz", "--lengths", "1,2", "--json")
+    words = ("single-out", folder / "test.npz", folder / "enroll.parquet", "--lengths", "1,2", "--json")
     assert run(*words, "--jobs", "2") == run(*words)

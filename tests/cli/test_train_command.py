@@ -12,6 +12,7 @@ import pytest
 from conftest import hum
 from personare.attackers import embedder
 from personare.cli import main
+from personare.core.errors import MissingExtraError
 
 TINY = """
 arch: xvector
@@ -43,7 +44,7 @@ def test_it_trains_and_tells(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     out = tmp_path / "embedder"
     assert _run(monkeypatch, "--corpus", small_corpus, "--out", out, "--config", config) == 0
     printed = capsys.readouterr().out
@@ -82,7 +83,7 @@ def test_mistakes_are_one_line(
     words: list[str],
     line: str,
 ) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     given = [str(small_corpus) if word == "CORPUS" else word for word in words]
     assert _run(monkeypatch, "--corpus", small_corpus, "--out", tmp_path / "embedder", "--config", config, *given) == 2
     told = capsys.readouterr().err
@@ -95,5 +96,5 @@ def test_without_torch_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert _run(monkeypatch, "--corpus", small_corpus, "--out", tmp_path / "embedder") == 2
-    wanted = "personare: personare train needs the extra 'neural'; install it with: pip install 'personare[neural]'\n"
+    wanted = f"personare: {MissingExtraError('neural', 'personare train')}\n"
     assert capsys.readouterr().err == wanted

@@ -47,7 +47,7 @@ def _corpus(folder: Path, *, people: range) -> Path:
 def test_it_adds_a_prosody_network_and_voices_to_the_shipped_voice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     (tmp_path / "tiny.yaml").write_text(TINY, encoding="utf-8")
     first = _corpus(tmp_path / "first", people=range(12))
     second, out = _corpus(tmp_path / "second", people=range(12, 24)), tmp_path / "voice"

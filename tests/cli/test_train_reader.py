@@ -76,7 +76,7 @@ def one_line(printed: str) -> str:
 def test_it_trains_a_reader_that_reads_what_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personare: Command
 ) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     monkeypatch.setattr("personare.training.reader.run._MIN_SENTENCES", 4)
     (tmp_path / "tiny.yaml").write_text(TINY, encoding="utf-8")
     corpus, out = corpus_of(tmp_path / "speech", SAID, broken=1), tmp_path / "voice"
@@ -182,7 +182,7 @@ def test_sentences_are_dealt_among_readers_by_what_they_say(tmp_path: Path) -> N
     ],
 )
 def test_a_wrong_configuration_is_one_line(config: str, printed: str, tmp_path: Path, personare: Command) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     (tmp_path / "wrong.yaml").write_text(config, encoding="utf-8")
     ended = personare(
         *("train", "reader", "--corpus", tmp_path, "--out", tmp_path / "voice", "--config", tmp_path / "wrong.yaml")
@@ -193,7 +193,7 @@ def test_a_wrong_configuration_is_one_line(config: str, printed: str, tmp_path: 
 
 
 def test_too_few_sentences_are_one_line(tmp_path: Path, personare: Command) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     corpus = corpus_of(tmp_path / "speech", SAID[:1])
     ended = personare("train", "reader", "--corpus", corpus, "--out", tmp_path / "voice", "--jobs", "1")
     assert ended.code == 2

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from personare.cli import main
+from personare.core.errors import MissingExtraError
 from personare.core.tables import Corpus
 from personare.training.recognizer.settings import recognizer_settings
 
@@ -30,7 +31,7 @@ def _run(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
 
 
 def _train(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     return _run(monkeypatch, "train", "recognizer", *words)
 
 
@@ -155,7 +156,7 @@ def test_without_torch_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert _run(monkeypatch, "train", "recognizer", "--corpus", written, "--out", tmp_path / "asr") == 2
-    wanted = "personare: personare train needs the extra 'neural'; install it with: pip install 'personare[neural]'\n"
+    wanted = f"personare: {MissingExtraError('neural', 'personare train')}\n"
     assert capsys.readouterr().err == wanted
 
 

@@ -50,7 +50,7 @@ def _corpus(folder: Path, *, people: int) -> Path:
 def test_it_trains_a_voice_that_speaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     (tmp_path / "speech").mkdir()
     (tmp_path / "tiny.yaml").write_text(TINY, encoding="utf-8")
     corpus, out = _corpus(tmp_path / "speech", people=24), tmp_path / "voice"
@@ -81,7 +81,7 @@ def _short() -> object:
 def test_too_few_speakers_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     (tmp_path / "speech").mkdir()
     assert _run(monkeypatch, "--corpus", _corpus(tmp_path / "speech", people=3), "--out", tmp_path / "voice") == 2
     printed = " ".join(capsys.readouterr().err.split())

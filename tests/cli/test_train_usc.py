@@ -16,7 +16,7 @@ from personare.cli import main
 from personare.codecs.codec import codec_named
 from personare.core.audio import write
 
-pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
 pytestmark = pytest.mark.models
 SMALL = """
 config: small

@@ -67,7 +67,7 @@ def test_every_fault_of_a_tree_is_a_line(
     assert [p.line for p in reading.problems] == [
         f"{tmp_path}: 1 link leads to a folder that is read already (first: 'anna/again'); not followed",
         f"{tmp_path}: 1 file needs the extra 'media' (first: 'anna/u7.m4a'); not read; "
-        "install it with: pip install 'personare[media]'",
+        "install it with: pip install '.[media]' (in the source folder of personare)",
         f"{tmp_path}: 1 audio file has no entry (first: 'stray.wav'); not read",
         f"{tmp_path}: 1 listed speaker has no utterance (first: 'bela')",
         f"{tmp_path}: 1 utterance id occurs more than once (first: 'anna/u1'); only the first of each is kept",

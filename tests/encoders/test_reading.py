@@ -169,7 +169,7 @@ def test_symbols_whose_durations_are_known_are_read_in_that_time() -> None:
 @pytest.fixture(scope="module")
 def tiny() -> ContentReader:
     """A reader of two new networks, to whom every symbol lasts about 6 units."""
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     from personare.training.reader.settings import ReaderSettings
     from personare.training.synthesizer.export import export
     from personare.training.synthesizer.network import new_tensors

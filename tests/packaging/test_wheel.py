@@ -97,7 +97,8 @@ def test_what_needs_an_extra_says_so_in_one_line(wheel: Installed, folder: Path)
     done = wheel.run("personare", "train", "embedder", "--corpus", "corpus", "--out", "model", cwd=folder)
     assert done.returncode == 2
     assert done.stderr == (
-        "personare: personare train needs the extra 'neural'; install it with: pip install 'personare[neural]'\n"
+        "personare: personare train needs the extra 'neural'; "
+        "install it with: pip install '.[neural]' (in the source folder of personare)\n"
     )
 
 

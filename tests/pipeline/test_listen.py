@@ -175,7 +175,7 @@ def test_each_listener_asks_for_its_own_library_only(tmp_path: Path, monkeypatch
     """Without pyworld: DIO and numbers of how it is said are refused in one line, the neural tracker is not."""
     fit_affect([hum(1), hum(2)], [[0.0], [1.0]], outputs=["x"], trained_on="hums").save(tmp_path / "x.json")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyworld" else object())
-    with pytest.raises(MissingExtraError, match=r"the listener 'pitch' needs the extra 'pitch'; .*personare\[pitch\]"):
+    with pytest.raises(MissingExtraError, match=r"'pitch' needs the extra 'pitch'; .*pip install '\.\[pitch\]'"):
         make_listeners(["pitch"])
     with pytest.raises(MissingExtraError, match=r"model of affect needs the extra 'pitch'"):
         make_listeners([f"affect:{tmp_path / 'x.json'}"])

@@ -45,7 +45,7 @@ def _trained(corpus: Corpus, folder: Path, attacked: list[str], system: SystemId
 def test_informed_training_lowers_the_error_by_a_clear_margin(
     shared_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "cache"))
     engine = engine_for(1)
     others, trials = (

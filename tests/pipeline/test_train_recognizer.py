@@ -22,7 +22,7 @@ from personare.training.recognizer.examples import RecognizerData, RecognizerExa
 from personare.training.recognizer.network import RecognizerShape
 from personare.training.recognizer.settings import RecognizerHeldOut, RecognizerMask, RecognizerSettings
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
 PITCH_HZ = {"a": 300.0, "b": 900.0, "c": 2500.0}
 SETTINGS = RecognizerSettings(
     shape=RecognizerShape(width=24, blocks=1, kernel=5),

@@ -62,7 +62,7 @@ def hummers(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 def _run(corpus: Corpus, chosen: EmbedderSettings = TINY) -> EmbedderTrainingRun:
-    pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
     return prepare(corpus, chosen, eer=held_out_eer, part="train")
 
 

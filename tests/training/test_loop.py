@@ -19,7 +19,7 @@ from personare.training.embedder.settings import EmbedderSettings
 from personare.training.plan import TrainingPlan
 from personare.training.synthesizer.settings import SynthesizerSettings
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
 PLAN = TrainingPlan(steps=60, validate_every=10, patience=0, rate=0.2, warm_up=5)
 GOAL = np.array([1.0, -2.0, 0.5], np.float32)
 

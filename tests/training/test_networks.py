@@ -19,7 +19,7 @@ from personare.training.embedder.layers import Conv, draw, statistics
 from personare.training.embedder.margins import margin_logits, margin_loss
 from personare.training.embedder.xvector import xvector, xvector_layers
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
 KEY = Key.from_seed(1)
 RNG = np.random.default_rng(5)
 

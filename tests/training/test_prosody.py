@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
 
 from personare.core.errors import ConfigError, TrainingError  # noqa: E402 - after the skip
 from personare.core.sessions import open_session  # noqa: E402

@@ -36,7 +36,7 @@ from personare.training.synthesizer.run import (
 )
 from personare.training.synthesizer.settings import SynthesizerSettings
 
-pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
 pytestmark = pytest.mark.models
 
 PEOPLE = 24

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'personare[neural]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[neural]'")
 
 from personare.core import bands  # noqa: E402 - after the skip
 from personare.core.errors import ConfigError, WeightsError  # noqa: E402

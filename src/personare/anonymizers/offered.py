@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from personare.anonymizers import ANONYMIZERS
 from personare.anonymizers.presets import PRESETS
-from personare.core.errors import PersonareError
+from personare.core.errors import PersonareError, install_command
 from personare.core.weights import missing
 
 
@@ -59,7 +59,7 @@ def needs(cls: type) -> str:
     models = missing(*getattr(cls, "MODELS", ()))
     libraries: Mapping[str, str] = getattr(cls, "LIBRARIES", {})
     extras = dict.fromkeys(extra for library, extra in libraries.items() if find_spec(library) is None)
-    commands = [f"pip install 'personare[{','.join(extras)}]'"] if extras else []
+    commands = [install_command(*extras)] if extras else []
     return " && ".join([*commands, *([f"personare models fetch {' '.join(models)}"] if models else [])])
 
 

@@ -144,13 +144,17 @@ def embed_audio(audio: Audio, embedder: str, *, folder: Path | None = None, **pa
     return vector
 
 
+def count(*, folder: Path | None = None) -> int:
+    """Count the kept vectors."""
+    return sum(1 for _ in root(folder).glob("*/*/*.vector"))
+
+
 def forget(*, folder: Path | None = None) -> int:
     """Remove every kept vector; give their number."""
-    place = root(folder)
-    count = sum(1 for _ in place.glob("*/*/*.vector"))
-    if place.is_dir():
-        shutil.rmtree(place)
-    return count
+    removed = count(folder=folder)
+    if root(folder).is_dir():
+        shutil.rmtree(root(folder))
+    return removed
 
 
 @functools.lru_cache(maxsize=16)

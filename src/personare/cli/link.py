@@ -18,7 +18,7 @@ TEST = typer.Argument(..., metavar="TEST", help="Vectors of the speech under tes
 ENROLL = typer.Argument(..., metavar="ENROLL", help="Vectors of the attacker's enrolment speech.")
 NAME = typer.Option("attacker", "--name", help="What to call this attacker in the table and the plot.")
 ALSO = typer.Option(
-    [], "--also", metavar="NAME=FILE,FILE", help="One more attacker to compare, files in the same order; repeatable."
+    [], "--also", metavar="NAME=FILE,FILE", help="One more attacker to compare, TEST first; repeatable."
 )
 LENGTHS = typer.Option("1,3,30", "--lengths", metavar="L,L", help="Utterances per conversation.")
 SIZES = typer.Option(None, "--sizes", metavar="N,N", help="Numbers of people.  [20,50,100,... and all]")
@@ -82,8 +82,8 @@ def link(
 
 
 def single_out(
-    enroll: Path = ENROLL,
     test: Path = TEST,
+    enroll: Path = ENROLL,
     name: str = NAME,
     also: list[str] = ALSO,
     lengths: str = LENGTHS,
@@ -110,11 +110,11 @@ def single_out(
 
     Examples:
 
-        personare single-out enrolment.npz anonymous.npz
+        personare single-out anonymous.npz enrolment.npz
 
-        personare single-out enroll.scp anon.scp --control --plot curves/
+        personare single-out anon.scp enroll.scp --control --plot curves/
 
-        personare single-out enrolment.npy anonymous.npy --engine ray --jobs 16
+        personare single-out anonymous.npy enrolment.npy --engine ray --jobs 16
     """
     from personare.core.text import whole_numbers
     from personare.engine import engine_named
@@ -122,7 +122,7 @@ def single_out(
 
     machine = engine_named(engine, jobs, address)
     found = single_out_curves(
-        _pairs(name, [enroll, test], also, utt2spk, enroll_first=True),
+        _pairs(name, [test, enroll], also, utt2spk),
         lengths=whole_numbers(lengths, "--lengths"),
         sizes=whole_numbers(sizes, "--sizes") if sizes else (),
         predicates=predicates,
@@ -173,9 +173,7 @@ def ranks(
     show.table("ranks", ["attacker", "metric", "N", "mean rank [95 % interval]", "guessing", "verdict"], rows)
 
 
-def _pairs(
-    name: str, files: list[Path], also: Sequence[str], utt2spk: Path | None, *, enroll_first: bool = False
-) -> Mapping[str, VectorPair]:
+def _pairs(name: str, files: list[Path], also: Sequence[str], utt2spk: Path | None) -> Mapping[str, VectorPair]:
     """Read every attacker's files; a file named twice is read once."""
     from personare.core.embedding_files import read_embeddings
     from personare.core.errors import ConfigError
@@ -187,12 +185,22 @@ def _pairs(
     for called, both in [(name, files), *map(_one_more, also)]:
         if called in pairs:
             raise ConfigError(f"two attackers are called '{called}'; give each its own name (--name, --also)")
+        _refuse_swapped(*both)
         for file in both:
             if file not in read:
                 read[file] = read_embeddings(file, utt2spk=utt2spk if file.suffix in (".ark", ".scp") else None)
-        test, enroll = (read[file] for file in (reversed(both) if enroll_first else both))
+        test, enroll = (read[file] for file in both)
         pairs[called] = VectorPair(test, enroll)
     return pairs
+
+
+def _refuse_swapped(test: Path, enroll: Path) -> None:
+    """Refuse files whose names say that they are in the other order, as single-out once took them."""
+    from personare.core.errors import ConfigError
+
+    if "enrol" in test.stem.lower() and "enrol" not in enroll.stem.lower():
+        rule = "the tested vectors come first, then the enrolment"
+        raise ConfigError(f"{rule}, and {test.name} is given for TEST; write {enroll.name} {test.name}, or rename it")
 
 
 def _one_more(text: str) -> tuple[str, list[Path]]:
@@ -202,7 +210,7 @@ def _one_more(text: str) -> tuple[str, list[Path]]:
     name, _, files = text.partition("=")
     both = [Path(word) for word in files.split(",") if word]
     if not name or len(both) != 2:
-        raise ConfigError(f"--also {text}: write NAME=FILE,FILE, the files in the order of the command's arguments")
+        raise ConfigError(f"--also {text}: write NAME=FILE,FILE, the tested vectors first")
     return name, both
 
 

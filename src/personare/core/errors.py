@@ -76,7 +76,21 @@ class MissingExtraError(PersonareError):
     """An optional library that is not installed."""
 
     def __init__(self, extra: str, needed_for: str) -> None:
-        super().__init__(f"{needed_for} needs the extra '{extra}'; install it with: pip install 'personare[{extra}]'")
+        super().__init__(f"{needed_for} needs the extra '{extra}'; {how_to_install(extra)}")
+
+
+def install_command(*extras: str) -> str:
+    """Give the command that installs extras: from the source, for no registry has a package personare.
+
+    >>> install_command("web", "pdf")
+    "pip install '.[web,pdf]'"
+    """
+    return f"pip install '.[{','.join(extras)}]'"
+
+
+def how_to_install(*extras: str) -> str:
+    """Give the end of an error line: the command, and where to type it."""
+    return f"install it with: {install_command(*extras)} (in the source folder of personare)"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

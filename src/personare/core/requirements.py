@@ -32,7 +32,7 @@ class Requirements:
         Traceback (most recent call last):
             ...
         personare.core.errors.MissingExtraError: this example needs the extra 'quality'; install it with: \
-pip install 'personare[quality]'
+pip install '.[quality]' (in the source folder of personare)
         """
         for library, extra in self.libraries.items():
             if importlib.util.find_spec(library) is None:

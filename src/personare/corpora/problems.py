@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from personare.core.ledger import Excluded
+from personare.core.errors import how_to_install
 
 # kind -> what one is, what several are, what became of them
 KINDS: dict[str, tuple[str, str, str]] = {
@@ -53,7 +54,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "unsupported-format": (
         "file needs the extra 'media'",
         "files need the extra 'media'",
-        "not read; install it with: pip install 'personare[media]'",
+        f"not read; {how_to_install('media')}",
     ),
     "no-speaker-in-name": (
         "file name does not fit the rule of --speaker-from",

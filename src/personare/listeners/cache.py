@@ -70,13 +70,17 @@ def _keep(place: Path, fingerprint: str, observation: Observation, folder: Path 
     write_text(place, entry, durable=False)  # checked when read, observed again at worst
 
 
+def count(*, folder: Path | None = None) -> int:
+    """Count the entries that are remembered."""
+    return sum(1 for _ in root(folder).glob("*/*.json"))
+
+
 def forget(*, folder: Path | None = None) -> int:
     """Remove everything remembered; give the number of entries."""
-    place = root(folder)
-    count = sum(1 for _ in place.glob("*/*.json"))
-    if place.is_dir():
-        shutil.rmtree(place)
-    return count
+    removed = count(folder=folder)
+    if root(folder).is_dir():
+        shutil.rmtree(root(folder))
+    return removed
 
 
 def root(folder: Path | None) -> Path:
