@@ -35,7 +35,8 @@ def test_elsewhere_lines_are_clean_and_each_kind_of_work_ends_with_one(
     shown = capsys.readouterr()
     assert shown.out == "" and "\x1b" not in shown.err and "\r" not in shown.err
     lines = shown.err.splitlines()
-    assert re.fullmatch(r"anonymizing \(1 stage\): 1/4, \S+ a second, about \d+ s left", lines[0])
+    assert lines[0] == "anonymizing (1 stage): 1/4", "one item tells no rate"
+    assert re.fullmatch(r"anonymizing \(1 stage\): 2/4, \S+ a second, about \d+ s left", lines[1])
     assert "anonymizing (1 stage): 4 done in 0 s, 1 failed" in lines
     assert (
         "failed: anonymize corpus enrolment by a-method-with-a-long-name (attacker): 1 items (first: u: broken)"
@@ -58,6 +59,22 @@ def test_lines_become_rarer_as_a_study_takes_longer(
     assert 15 < len(lines) < 30
     assert lines[0] == "embedding (1 stage): 1816/3600, 3.1 a second, about 9.7 min left"
     assert re.search(r", 1 a second, about \d+\.\d min left", lines[4])  # the recent rate, not that of the cache
+
+
+def test_the_time_before_the_first_item_says_nothing_of_speed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("personare.cli.study_progress.time.monotonic", lambda: now[0])
+    with StudyProgress() as watch:
+        watch.began("embed", [JOB], 3600)
+        now[0] = 30.0  # models are loaded
+        for i in range(40):
+            watch.did(JOB, Result(i, "u", 1))
+            now[0] += 1.0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "embedding (1 stage): 1/3600"
+    assert re.fullmatch(r"embedding \(1 stage\): 17/3600, 1 a second, about 59\.7 min left", lines[1]), lines[1]
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])

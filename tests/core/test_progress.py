@@ -78,10 +78,12 @@ def test_one_long_recording_among_short_ones_counts_by_its_length() -> None:
 def test_two_workers_cannot_share_one_recording() -> None:
     clock = Clock()
     work = WorkProgress({"a": 10.0, "b": 10.0, "long": 100.0}, workers=2, clock=clock)
-    clock.now = 10.0
+    for name in ("a", "b"):
+        work.step(name, 0.2)
+    clock.now = 8.0
     work.end("a")
     work.end("b")  # two seconds of sound a second by both, one by each
-    assert work.left_s == pytest.approx(100.0)
+    assert work.left_s == pytest.approx(100.0, rel=0.2)
 
 
 def test_what_an_earlier_run_had_done_says_nothing_of_speed() -> None:
@@ -92,13 +94,43 @@ def test_what_an_earlier_run_had_done_says_nothing_of_speed() -> None:
     assert work.share == 0.5 and work.left_s is None
     clock.now = 2.0
     work.end("u5")
-    assert work.left_s == pytest.approx(8.0)
+    assert work.left_s is None
+    clock.now = 4.0
+    work.end("u6")
+    assert work.left_s == pytest.approx(6.0)
+
+
+def test_the_time_before_the_first_work_says_nothing_of_speed() -> None:
+    """Three minutes of work after 25 s of start-up; the first word was once taken for 16 hours."""
+    clock = Clock()
+    work = WorkProgress({f"u{n}": 10.0 for n in range(180)}, clock=clock)
+    clock.now = 25.0  # processes begin, models are loaded
+    work.step("u0", 0.01)
+    assert work.left_s is None, "one word tells no speed"
+    for n in range(180):
+        work.end(f"u{n}")
+        clock.now += 1.0
+        assert work.left_s is None or work.left_s == pytest.approx(179 - n, rel=0.5)
+        assert n < 1 or work.left_s is not None
+    assert work.left_s == 0.0
+
+
+def test_no_estimate_is_made_of_a_moment() -> None:
+    clock = Clock()
+    work = WorkProgress({"a": 1.0, "b": 1.0, "c": 1e6}, clock=clock)
+    work.end("a")
+    clock.now += 0.001
+    work.end("b")
+    assert work.left_s is None
+    clock.now += 10.0
+    assert work.left_s == pytest.approx(1e7, rel=1e-3)
 
 
 def test_recordings_of_unknown_length_are_of_mean_length() -> None:
     clock = Clock()
     work = WorkProgress({"a": 1.0, "b": 3.0}, total=4, clock=clock)
-    clock.now = 4.0
+    work.step("c", 0.5)
+    clock.now = 2.0
     work.step("c", 2.0)  # never more than all of it
     assert work.share == pytest.approx(2 / 8)
     work.end("c")

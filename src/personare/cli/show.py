@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from personare.cli.study_progress import duration
+from personare.core.progress import WorkProgress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,15 +68,17 @@ def sound_progress(title: str) -> Iterator[Callable[[float, float], None]]:
 
 def _plain_lines(title: str, total: int) -> Callable[[int], None]:
     """Say how far it is and how long it will take every few seconds, one line each."""
-    done, began = 0, time.monotonic()
-    printed = began
+    done, printed = 0, time.monotonic()
+    work = WorkProgress({title: 1.0})
 
     def tick(steps: int) -> None:
         nonlocal done, printed
         done += steps
+        work.step(title, steps / max(1, total))
         if time.monotonic() - printed > QUIET_SECONDS:
             printed = time.monotonic()
-            left = f", about {duration((total - done) * (printed - began) / done)} left" if 0 < done < total else ""
+            left_s = work.left_s if done < total else None
+            left = f", about {duration(left_s)} left" if left_s is not None else ""
             sys.stderr.write(f"{title}: {done}/{total}{left}\n")
 
     return tick

@@ -54,7 +54,7 @@ class StudyProgress:
         stages = f" ({len(jobs)} stage{'s' if len(jobs) > 1 else ''})" if jobs else ""
         self._title = WORDS.get(wave, wave) + stages
         self._began = self._said = time.monotonic()
-        self._times = deque([self._began], maxlen=RECENT)
+        self._times = deque(maxlen=RECENT)
         if items and self._live is not None:
             self._task = self._live.add_task(self._title, total=items, stage="", failed="")
 
@@ -69,9 +69,7 @@ class StudyProgress:
             self._live.update(self._task, advance=1, stage=stage, failed=self._counted())
         elif self._live is None and now - self._said > max(QUIET_SECONDS, QUIET_SHARE * (now - self._began)):
             self._said = now
-            rate = (len(self._times) - 1) / max(1e-6, self._times[-1] - self._times[0])
-            left = duration((self._total - self._done) / rate)
-            sys.stderr.write(f"{self._title}: {self._done}/{self._total}, {rate:.2g} a second, about {left} left\n")
+            sys.stderr.write(f"{self._title}: {self._done}/{self._total}{self._rate()}\n")
 
     def ended(self, job: Any, failures: Sequence[tuple[str, str]], seconds: float) -> None:
         """A stage is complete; only failures are worth a line."""
@@ -79,6 +77,13 @@ class StudyProgress:
         if failures and self._live is None:
             name, why = failures[0]
             sys.stderr.write(f"failed: {job.stage.label}: {len(failures)} items (first: {name}: {why})\n")
+
+    def _rate(self) -> str:
+        """Say how fast it goes, from the first item on: before it, models were loaded."""
+        if len(self._times) < 2:
+            return ""
+        rate = (len(self._times) - 1) / max(1e-6, self._times[-1] - self._times[0])
+        return f", {rate:.2g} a second, about {duration((self._total - self._done) / rate)} left"
 
     def _counted(self) -> str:
         return f"{self._failed} failed" if self._failed else ""

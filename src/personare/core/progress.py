@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 
+LEAST_S = 2.0  # no estimate from less than this
 Watch = Callable[[float], None]
 _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
@@ -94,11 +95,13 @@ class WorkProgress:
         self._longest = sorted(lengths, key=lambda name: lengths[name])  # the last one is the longest
         self._at_hand: dict[str, float] = {}
         self._worked = self._kept = 0.0
-        self._workers, self._clock, self._began = max(1, min(workers, self.total)), clock, clock()
+        self._workers, self._clock = max(1, min(workers, self.total)), clock
+        self._first: tuple[float, float] | None = None  # when the first work was heard of, and how much that was
 
     def step(self, name: str, share: float) -> None:
         """So much more of one recording (1: all of it) is done."""
         self._at_hand[name] = min(1.0, self._at_hand.get(name, 0.0) + max(0.0, share))
+        self._heard()
 
     def end(self, name: str, *, kept: bool = False) -> None:
         """One recording is done; ``kept``: nothing had to be done, which says nothing of how long others take."""
@@ -109,6 +112,11 @@ class WorkProgress:
             self._kept += length
         else:
             self._worked += length
+            self._heard()
+
+    def _heard(self) -> None:
+        if self._first is None and self._now_worked() > 0:
+            self._first = (self._clock(), self._now_worked())
 
     @property
     def share(self) -> float:
@@ -124,18 +132,24 @@ class WorkProgress:
     def left_s(self) -> float | None:
         """How many seconds the rest takes at the speed so far; None while nobody can know.
 
-        >>> times = iter([0.0, 10.0])
-        >>> progress = WorkProgress({"short": 1.0, "long": 9.0}, clock=lambda: next(times))
-        >>> progress.end("short")
+        The speed is measured from the first word of work on. The time before it is mostly start-up: processes begin
+        and models are loaded, which takes as long for a minute of speech as for a day of it.
+
+        >>> times = iter([25.0, 35.0])
+        >>> progress = WorkProgress({"a": 1.0, "b": 2.0, "c": 7.0}, clock=lambda: next(times))
+        >>> progress.end("a")  # after 25 s
+        >>> progress.end("b")  # after 35 s
         >>> progress.left_s
-        90.0
+        35.0
         """
-        worked, spent_s = self._now_worked(), self._clock() - self._began
         if self.done >= self.total:
             return 0.0
-        speed = worked / spent_s if spent_s > 0 else 0.0
-        if speed <= 0:
+        if self._first is None:
             return None
+        worked, spent_s = self._now_worked(), self._clock() - self._first[0]
+        if spent_s < LEAST_S or worked <= self._first[1]:
+            return None
+        speed = (worked - self._first[1]) / spent_s
         shared = max(0.0, self._whole - self._kept - worked) / speed
         return max(shared, self._longest_rest() * self._workers / speed)  # only one worker can do one recording
 

@@ -41,20 +41,22 @@ class Progress:
     """Tells how far a phase is, a few times a second at most."""
 
     def __init__(self, job: JobFolder, phase: Phase) -> None:
-        self._job, self._phase, self._written, self._began = job, phase, 0.0, time.time()
+        self._job, self._phase, self._written = job, phase, 0.0
         self.done = self.failed = self.total = 0
         self.label, self.lines = "", list[str]()
         self._work: WorkProgress | None = None
+        self._items = WorkProgress({})
 
     def did(self, *, ok: bool) -> None:
         """One more item is done."""
         self.done, self.failed = self.done + 1, self.failed + (not ok)
+        self._items.end(str(self.done))
         self.tell()
 
     def begin(self, label: str, total: int) -> None:
         """Another kind of work begins."""
-        self.label, self.done, self.total, self._began = label, 0, total, time.time()
-        self._work = None
+        self.label, self.done, self.total = label, 0, total
+        self._work, self._items = None, WorkProgress({}, total=total)
         self.tell(now=True)
 
     def told(self, work: WorkProgress) -> None:
@@ -67,10 +69,7 @@ class Progress:
         if not now and time.time() - self._written < EVERY_S:
             return
         self._written = time.time()
-        each = (self._written - self._began) / self.done if self.done else None
-        left = None if each is None else each * max(0, self.total - self.done)
-        if self._work is not None:
-            left = self._work.left_s
+        left = (self._work or self._items).left_s if self.total else None
         self._job.keep(
             PROGRESS,
             {
