@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import os
 import struct
+import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +20,7 @@ from hypothesis import strategies as st
 
 from conftest import hum
 from personare.core.audio import Audio, probe, quantize, read_channels, read_mono, resample, write
+from personare.core.decoder_messages import quiet_decoder
 from personare.core.errors import AudioError, OutputError
 
 
@@ -191,3 +197,59 @@ def test_audio_checks_its_shape_and_rate() -> None:
     for samples, rate in wrong:
         with pytest.raises(AudioError):
             Audio(samples, rate)
+
+
+def damaged_mp3(path: Path) -> Path:
+    """Write an MP3 file of which some bytes in the middle are noise: libmpg123 complains of it, and goes on."""
+    soundfile.write(path, hum(1, duration_s=4.0).samples, 16_000)
+    sound = bytearray(path.read_bytes())
+    sound[3000:3500] = np.random.default_rng(0).integers(0, 256, 500, dtype=np.uint8).tobytes()
+    path.write_bytes(sound)
+    return path
+
+
+def test_the_decoder_writes_nothing_to_standard_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = damaged_mp3(tmp_path / "a.mp3")
+    with soundfile.SoundFile(path) as file:
+        file.read()
+    assert "Illegal Audio-MPEG-Header" in capfd.readouterr().err, "as it is without us"
+    renamed = path.with_suffix(".audio")
+    renamed.write_bytes(path.read_bytes())
+    for source in (path, renamed, io.BytesIO(path.read_bytes())):
+        assert len(read_mono(source).samples) > 32_000
+    assert probe(path).channels == 1
+    told = capfd.readouterr()
+    assert told.err == told.out == ""
+
+
+def test_words_of_others_are_not_lost_while_a_decoder_is_quiet(capfd: pytest.CaptureFixture[str]) -> None:
+    inside, leave = threading.Event(), threading.Event()
+
+    def decode() -> None:
+        with quiet_decoder(True):
+            inside.set()
+            assert leave.wait(60)
+
+    threads = [threading.Thread(target=decode) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert inside.wait(60)
+    os.write(2, b"failed: u1: not audio\nNote: Trying to resync...\n[src/libmpg123/layer3.c:x():1] error: y\n")
+    assert capfd.readouterr().err == ""
+    leave.set()
+    for thread in threads:
+        thread.join()
+    os.write(2, b"after\n")
+    assert capfd.readouterr().err == "failed: u1: not audio\nafter\n"
+    with pytest.raises(ValueError, match="ours"), quiet_decoder(True):
+        raise ValueError("ours")
+    os.write(2, b"again\n")
+    assert capfd.readouterr().err == "again\n"
+
+
+def test_without_a_standard_error_sound_is_read_all_the_same(tmp_path: Path) -> None:
+    path = damaged_mp3(tmp_path / "a.mp3")
+    code = "import os, pathlib; os.close(2)\nfrom personare.core.audio import probe\n"
+    code += f"print(probe(pathlib.Path({str(path)!r})).rate_hz)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "16000\n"

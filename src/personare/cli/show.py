@@ -68,8 +68,7 @@ def sound_progress(title: str) -> Iterator[Callable[[float, float], None]]:
 
 def _plain_lines(title: str, total: int) -> Callable[[int], None]:
     """Say how far it is and how long it will take every few seconds, one line each."""
-    done, printed = 0, time.monotonic()
-    work = WorkProgress({title: 1.0})
+    done, printed, work = 0, time.monotonic(), WorkProgress({title: 1.0})
 
     def tick(steps: int) -> None:
         nonlocal done, printed
@@ -77,8 +76,7 @@ def _plain_lines(title: str, total: int) -> Callable[[int], None]:
         work.step(title, steps / max(1, total))
         if time.monotonic() - printed > QUIET_SECONDS:
             printed = time.monotonic()
-            left_s = work.left_s if done < total else None
-            left = f", about {duration(left_s)} left" if left_s is not None else ""
+            left = f", about {duration(left_s)} left" if (left_s := work.left_s) and done < total else ""
             sys.stderr.write(f"{title}: {done}/{total}{left}\n")
 
     return tick

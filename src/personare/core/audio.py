@@ -27,6 +27,7 @@ from personare.core.audio_writing import encode_blocks as encode_blocks
 from personare.core.audio_writing import encode_flac as encode_flac
 from personare.core.audio_writing import encode_wav as encode_wav
 from personare.core.audio_writing import write as write
+from personare.core.decoder_messages import is_mpeg, quiet_decoder
 from personare.core.errors import AudioError, MissingExtraError
 from personare.core.sound import BLOCK_FRAMES, MAX_CHANNELS, between, check_expansion, gathered
 from personare.core.sound import RATE_RANGE_HZ as RATE_RANGE_HZ
@@ -73,7 +74,8 @@ def _open(source: Path | BinaryIO) -> Any:
     try:
         if suffix == ".mp3" and isinstance(source, Path) and lacks_mp3_frames(source):
             raise OSError("no MPEG frame")
-        file = soundfile.SoundFile(source)
+        with quiet_decoder(is_mpeg(source)):
+            file = soundfile.SoundFile(source)
     except (soundfile.LibsndfileError, OSError, TypeError) as error:
         if media.is_there():
             return None
@@ -223,13 +225,15 @@ def _decoded(file: Any, name: str, first: int, wanted: int | None) -> Blocks:
     """Decode ``wanted`` frames of an open file by libsndfile, and close it."""
     import soundfile
 
-    left = wanted
+    left, is_mp3 = wanted, file.format == "MP3"
     with file:
         try:
             if first:
-                file.seek(first)
+                with quiet_decoder(is_mp3):
+                    file.seek(first)
             while left is None or left > 0:
-                block = file.read(BLOCK_FRAMES if left is None else min(left, BLOCK_FRAMES), "float32", True)
+                with quiet_decoder(is_mp3):
+                    block = file.read(BLOCK_FRAMES if left is None else min(left, BLOCK_FRAMES), "float32", True)
                 if not len(block):
                     return
                 yield block
