@@ -18,7 +18,7 @@ def tracked() -> list[Path]:
     done = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=False)
     names = done.stdout.splitlines()
     if done.returncode or not names:
-        folders = ("src", "tests", "benchmarks", "docs", "examples", "recipes")
+        folders = ("src", "tests", "benchmarks", "docs", "examples", "recipes", "trainings")
         names = [str(p.relative_to(ROOT)) for f in folders for p in (ROOT / f).rglob("*") if p.is_file()]
     return [ROOT / name for name in names if (ROOT / name).is_file()]
 

@@ -21,7 +21,7 @@ from personare.pipeline.resolve import GENERATOR, GIVEN, METHOD
 PAGES = pages()
 BY_NAME = {page.name: page for page in PAGES}
 OTHERS_WORDS = ("docs/reference/metrics.md", "CHANGELOG.md")  # made of the cards; names what was renamed
-FOLDERS = ("tests", "benchmarks", "recipes", "examples", "src", "docs")
+FOLDERS = ("tests", "benchmarks", "recipes", "trainings", "examples", "src", "docs")
 PACKAGES = tuple(path.name for path in (ROOT / "src" / "personare").iterdir() if path.is_dir())
 METAPHORS = {
     *("ear", "ears", "friendly", "hostile", "throat", "mouth", "melody", "stranger", "strangers", "crowd", "crowds"),

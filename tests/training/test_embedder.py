@@ -32,7 +32,7 @@ from personare.training.embedder.utterances import read_utterances, utterances_o
 from personare.training.plan import TrainingPlan
 
 KEY = Key.from_seed(1)
-RECIPES = Path(__file__).resolve().parents[2] / "recipes"
+TRAININGS = Path(__file__).resolve().parents[2] / "trainings"
 TINY = EmbedderSettings(
     network=EmbedderNetwork(channels=16, frame_channels=24, attention=8, squeeze=8, dimensions=40),
     sounds=BatchSettings(batch=8, crop_s=0.5, noise_share=0.3, babble_share=0.3),
@@ -247,10 +247,10 @@ def test_shipped_settings_and_the_recipe_are_read() -> None:
     for arch in ("ecapa", "xvector"):
         assert settings.shipped(arch).arch == arch
     assert settings.shipped("ecapa", "ecapa").init == "ecapa"
-    recipe = settings.embedder_settings("ecapa", None, RECIPES / "embedder-ecapa-1024.yaml")
+    recipe = settings.embedder_settings("ecapa", None, TRAININGS / "embedder-ecapa-1024.yaml")
     assert (recipe.network.channels, recipe.head.kind, recipe.plan.device) == (1024, "aam", "cuda")
     with pytest.raises(ConfigError, match="arch is 'ecapa', not 'xvector'"):
-        settings.embedder_settings("xvector", None, RECIPES / "embedder-ecapa-1024.yaml")
+        settings.embedder_settings("xvector", None, TRAININGS / "embedder-ecapa-1024.yaml")
 
 
 @pytest.mark.parametrize(

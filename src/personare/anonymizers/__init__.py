@@ -1,4 +1,4 @@
-"""Anonymizers: audio in, audio of the same length and rate in another voice out; ``signal`` and ``neural`` ones."""
+"""Anonymizers: audio in, audio of the same rate in another voice out; ``signal`` ones keep the length as well."""
 
 from __future__ import annotations
 

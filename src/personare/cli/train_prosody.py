@@ -16,7 +16,9 @@ def prosody(
     ),
     out: Path = typer.Option(..., metavar="DIR", help="A new folder for the voice, its features, log and checkpoints."),
     part: str | None = typer.Option(None, help="The part of the corpora to train on, e.g. train."),
-    config: Path | None = typer.Option(None, metavar="FILE.yaml", help="Settings.  [those of recipes/prosody.yaml]"),
+    config: Path | None = typer.Option(
+        None, metavar="FILE.yaml", help="Settings, e.g. trainings/prosody.yaml, those of the shipped network."
+    ),
     voice: Path | None = typer.Option(
         None, metavar="DIR", help="The trained voice it joins (see train synthesizer).  [the shipped one]"
     ),

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Anonymizer(Protocol):
-    """A frozen dataclass whose fields are its configuration: audio in, audio of the same length and rate out.
+    """A frozen dataclass whose fields are its configuration: audio in, audio of the same rate out.
 
-    A method that changes the timing is also ``Retiming``.
+    The length stays the same too, unless the method is also ``Retiming``.
     """
 
     @property

@@ -1,1 +1,1 @@
-"""The neural x-vector anonymizer: the same words and F0 contour, spoken by a pseudo-speaker who does not exist."""
+"""The neural x-vector anonymizer: the same words with predicted prosody, spoken by a synthetic pseudo-speaker."""
