@@ -22,6 +22,7 @@ BUILTIN = {
     "f0": "personare.encoders.statistics:F0ShapeStatistics",
     "spectrum": "personare.encoders.statistics:SpectrumStatistics",
     "words": "personare.encoders.wording:Wording",
+    "vocabulary": "personare.encoders.wording:Vocabulary",
     "trained": "personare.attackers.trained:TrainedEmbedder",
 }
 EMBEDDERS = Catalog(
@@ -36,6 +37,7 @@ SCORERS = Catalog(
     "scorer",
     {
         "cosine": "personare.attackers.scorers:CosineScorer",
+        "idf": "personare.attackers.idf:IdfScorer",
         "wccn": "personare.attackers.scorers:WccnScorer",
         "plda": "personare.attackers.scorers:PldaScorer",
         "chosen": "personare.attackers.chosen:ChosenScorer",

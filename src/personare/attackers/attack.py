@@ -23,7 +23,9 @@ from personare.attackers.asnorm import AsNorm
 from personare.attackers.backend import FittedBackend
 from personare.attackers.folds import FoldedScorer, all_draws, deal_speakers, fold_pairs, only
 from personare.attackers.fused import parts_of, widths_of
+from personare.attackers.idf import FittedIdf
 from personare.attackers.knowledge import Knowledge
+from personare.attackers.scorers import FitsEnrolment
 from personare.attackers.scoring import Scorer, TrialScores, enrolled, score_all, score_matrix, score_trials
 from personare.attackers.split import EmbeddedSpeech, Split, TrainingVectors, together
 from personare.attackers.trained import refuse_training_speakers
@@ -92,6 +94,11 @@ class Attacker:
         return self.knowledge.needs_training or self._settings.learns or self.as_norm > 0
 
     @property
+    def takes_training(self) -> bool:
+        """Whether speech of other people helps the comparison, which does without where there is none."""
+        return isinstance(self._settings, FitsEnrolment) and self._settings.takes_training
+
+    @property
     def _settings(self) -> ScorerSettings:
         plain = "cosine" if self.scorer_name == "aligned" else self.scorer_name
         return make_scorer(plain)
@@ -111,6 +118,9 @@ class Attacker:
         if self.knowledge is Knowledge.ALIGNED:
             rng = np.random.default_rng(_MATCHING_SEED)
             fitted: Scorer = align_pairs(split) if self.alignment == "pairs" else align_unpaired(split, rng=rng)
+        elif isinstance(self._settings, FitsEnrolment):
+            training = None if split.training is None else split.training.embeddings
+            fitted = self._settings.fit_enrolment(split.enroll.embeddings, training)
         elif self._settings.learns and split.training is None and split.embedder_trained_on is not None:
             fitted = cosine  # the embedder itself has learnt from anonymized speech, and nothing else is there
         else:
@@ -234,7 +244,8 @@ def _trials(
 
 def _is_projection(fitted: Any) -> bool:
     """Whether comparing is a cosine in a space that vectors can be brought into once."""
-    return fitted is cosine or isinstance(fitted, Alignment) or (isinstance(fitted, FittedBackend) and not fitted.plda)
+    projects = isinstance(fitted, Alignment | FittedIdf) or (isinstance(fitted, FittedBackend) and not fitted.plda)
+    return fitted is cosine or projects
 
 
 def _projected(fitted: Any, side: EmbeddedSpeech, *, enroll: bool) -> Embeddings:
@@ -243,7 +254,7 @@ def _projected(fitted: Any, side: EmbeddedSpeech, *, enroll: bool) -> Embeddings
     vectors: NDArray[Any]
     if isinstance(fitted, Alignment):
         vectors = fitted.original(given.vectors) if enroll else fitted.anonymized(given.vectors) @ fitted.rotation
-    elif isinstance(fitted, FittedBackend) and not fitted.plda:
+    elif isinstance(fitted, FittedIdf) or (isinstance(fitted, FittedBackend) and not fitted.plda):
         vectors = fitted.project(given.vectors)
     else:
         return given

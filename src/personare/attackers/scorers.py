@@ -17,6 +17,7 @@ from personare.core.vectors import cosine
 if TYPE_CHECKING:
     from personare.attackers.scoring import Scorer
     from personare.attackers.split import TrainingVectors
+    from personare.core.tables import Embeddings
 
 
 @runtime_checkable
@@ -27,6 +28,20 @@ class ScorerSettings(Protocol):
 
     def fit(self, training: TrainingVectors | None, /) -> Scorer:
         """Give the function that compares; ``training`` is None for scorers that learn nothing."""
+        ...
+
+
+@runtime_checkable
+class FitsEnrolment(Protocol):
+    """A way to compare that is fitted to the enrolled speech, which every attacker has.
+
+    ``takes_training`` says that training speech makes it better, and that it does without.
+    """
+
+    takes_training: ClassVar[bool]
+
+    def fit_enrolment(self, enroll: Embeddings, training: Embeddings | None, /) -> Scorer:
+        """Give the function that compares."""
         ...
 
 

@@ -18,6 +18,7 @@ from personare.attackers.knowledge import Knowledge
 from personare.core.weights import missing
 from personare.pipeline.attacker_choice import AttackerChoice
 from personare.pipeline.stages.embed import models_of_embedder
+from personare.pipeline.word_sources import NOT_MEASURED
 
 VOICE, PLAIN = (
     "wespeaker",
@@ -30,9 +31,10 @@ COMPARISON_DRAWS = 3  # of enrolment speech: what minutes allow
 FEWEST_CHOOSING = 2 * CHOOSING_FOLDS  # of speakers to learn from: fewer cannot judge a back-end
 NEVER = (
     "Not among the usual attackers: semi-informed and aligned (personare attack), embedders that were trained on "
-    "anonymized speech (personare train embedder, or the scorer adapted), a second voice embedder (ecapa beside "
-    "wespeaker), and what people say (the embedder words)."
+    "anonymized speech (personare train embedder, or the scorer adapted), and a second voice embedder (ecapa beside "
+    "wespeaker)."
 )
+WORDS, WORDS_TRAINED = "words", "words, trained"  # labels of the attackers who read and hear no voice
 QUICK = "Quick: one embedder and one draw of training speech only; leave out --quick for the strongest attackers."
 
 
@@ -52,6 +54,21 @@ def plain_set(embedder: str = PLAIN, *, notes: Sequence[str] = ()) -> AttackSet:
 def quick_set() -> AttackSet:
     """Give the plain set, and say what is left out."""
     return plain_set(notes=(QUICK,))
+
+
+def word_set(*, why_not: str = "", learnt_from: int = 0) -> AttackSet:
+    """Give the attackers who read the words; ``why_not`` says why nobody can, and stands in the result then.
+
+    One needs no training: tf-idf, by which rare words and topics link people. With enough training speakers
+    (``learnt_from``, two texts each) another one learns which habits of style tell people apart.
+    """
+    if why_not:
+        return AttackSet({}, (f"{NOT_MEASURED} {why_not}.",))
+    reads = Knowledge.IGNORANT.value  # the words of the release against words that were said by known people
+    choices = {WORDS: AttackerChoice(reads, embedder="vocabulary", scorer="idf")}
+    if learnt_from >= FEWEST_CHOOSING:
+        choices[WORDS_TRAINED] = AttackerChoice(reads, embedder="words", scorer="chosen")
+    return AttackSet(choices)
 
 
 def comparison_set(*, attacked: int) -> AttackSet:

@@ -11,8 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from personare.attackers.knowledge import knowledge
 from personare.core.errors import ConfigError, did_you_mean
+from personare.corpora import read_corpus
 from personare.pipeline.attack_sets import (
     LEVELS,
     PLAIN,
@@ -21,12 +24,15 @@ from personare.pipeline.attack_sets import (
     plain_set,
     quick_set,
     strongest_set,
+    word_set,
 )
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.given_choice import GivenSpeechChoice
 from personare.pipeline.resolve import resolve_anonymizers
+from personare.pipeline.roles import TRIAL
 from personare.pipeline.study import ORIGINAL, AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.pipeline.study_listener import StudyListener
+from personare.pipeline.word_sources import has_recognizer, no_words, readers_to_train_on
 
 ATTACKERS = tuple(level.value for level in LEVELS)
 UTTERANCES_PER_TRIAL = (1, 3)
@@ -47,7 +53,8 @@ def evaluation(
 ) -> Study:
     """Who can still be recognised, by whom, how often?
 
-    Where nobody names attackers or an embedder, the strongest set is played, or with ``quick`` a plain one.
+    Where nobody names attackers or an embedder, the strongest set is played, or with ``quick`` a plain one; and where
+    the corpus has texts, somebody reads the words.
     ``only_possible`` leaves out, and notes, attackers who cannot be played on this speech; so do the default attackers.
     """
     notes = list(speech.notes)
@@ -76,21 +83,22 @@ def evaluation(
 
 
 def _usual(speech: GivenSpeechChoice, embedder: str | None, *, quick: bool, seed: int) -> AttackSet:
-    """Choose who attacks where nobody is named."""
+    """Choose who attacks where nobody is named: by voice, and, where somebody wrote down what is said, by words."""
     if embedder is not None:
         return plain_set(embedder)
-    if quick:
-        return quick_set()
     study = Study("who is attacked", speech.corpus(), {speech.label: speech.settings}, seed=seed, skip_impossible=True)
     (label,) = study.corpora
     (anonymizer,) = resolve_anonymizers(study, Path.cwd())
     corpus = read_study_corpus(label, study, [anonymizer], stages=Path())
-    learnt_from = int((corpus.counts("train") >= 2).sum())
-    return strongest_set(
-        attacked=len(corpus.enrolled & corpus.tested),
-        learnt_from=learnt_from,
-        invertible=not anonymizer.not_invertible(),
-    )
+    voice = quick_set()
+    if not quick:
+        voice = strongest_set(
+            attacked=len(corpus.enrolled & corpus.tested),
+            learnt_from=int((corpus.counts("train") >= 2).sum()),
+            invertible=not anonymizer.not_invertible(),
+        )
+    words = word_set(why_not=no_words(corpus.frame), learnt_from=readers_to_train_on(corpus.frame))
+    return AttackSet({**voice.attackers, **words.attackers}, (*voice.notes, *words.notes))
 
 
 def comparison(
@@ -106,18 +114,21 @@ def comparison(
     ``anonymizers`` are methods with their parameters, by label, as in a study file; ``attacked`` is how many people
     there are: an attacker who learns from the others of them takes part where they are enough.
     """
+    listening = listener_choices(listeners, {})
+    frame = read_corpus(original).corpus.frame.with_columns(pl.lit(TRIAL).alias("role"))
     played = comparison_set(attacked=attacked)
+    reading = word_set(why_not="" if has_recognizer(listening) else no_words(frame))
     return Study(
         title="Which method hides these voices, and at what price?",
         corpora={original.resolve().stem: CorpusChoice(path=original.resolve(), one_sided="drop")},
         anonymizers={ORIGINAL: {}, **anonymizers},
-        attackers=dict(played.attackers),
-        listeners=listener_choices(listeners, {}),
+        attackers={**played.attackers, **reading.attackers},
+        listeners=listening,
         metrics=METRICS,
         utterances_per_trial=UTTERANCES_PER_TRIAL,
         skip_impossible=True,
         seed=seed,
-        notes=" ".join(played.notes),
+        notes=" ".join((*played.notes, *reading.notes)),
     )
 
 

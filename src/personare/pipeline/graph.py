@@ -23,18 +23,18 @@ from personare.pipeline.resolve import (
 )
 from personare.pipeline.roles import CALIBRATION, ENROLMENT, TRAIN, TRIAL
 from personare.pipeline.speech import FileDigests, StudyCorpus
-from personare.pipeline.stages.anonymize import AnonymizedSpeech, AnonymizeJob, anonymize_job
-from personare.pipeline.stages.embed import EmbedJob
+from personare.pipeline.stages.anonymize import AnonymizedSpeech, anonymize_job
+from personare.pipeline.stages.embed import EmbedJob, only_reads
 from personare.pipeline.stages.generate import GenerateJob
-from personare.pipeline.stages.invert import EstimateJob, InvertJob, invert_job
+from personare.pipeline.stages.invert import invert_job
 from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.stages.measure import AttackSources, MeasureJob, VectorSource
-from personare.pipeline.stages.train import TrainJob
 from personare.pipeline.store import Stage
 from personare.pipeline.study import Study
 from personare.pipeline.system import key_token
+from personare.pipeline.word_sources import readable, recognized_words
 
-WAVES = ("anonymize", "estimate", "invert", "embed", "generate", "train", "listen", "measure")
+WAVES = ("anonymize", "estimate", "invert", "train", "listen", "embed", "generate", "measure")
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ class Graph:
                 "knowledge": attacker.attacker.knowledge.value,
                 "embedder": label_of(attacker.attacker.embedder),
                 "scorer": attacker.attacker.scorer_name,
-            }
+            } | ({"risk": "words"} if only_reads(attacker.attacker.embedder) else {})
             for one in measure.plan(replace(question, attacker=attacker)):
                 sources = self._sources(corpus, anonymizer, attacker, one)
                 label = f"measure {corpus.label} {anonymizer.label} {who.label}: {one.name}{one.label}"
@@ -168,7 +168,7 @@ class Graph:
     def _by_embedders(self, measure: type[Measure], question: Question) -> Iterator[MeasureJob]:
         corpus, anonymizer = question.corpus, question.anonymizer
         for embedder in dict.fromkeys(one.attacker.embedder for one in self.attackers):
-            for one in measure.plan(question):
+            for one in () if only_reads(embedder) else measure.plan(question):
                 pair = (
                     self._vectors(corpus, TRIAL, embedder, None, "owner"),
                     self._vectors(corpus, TRIAL, embedder, anonymizer, "owner"),
@@ -211,7 +211,8 @@ class Graph:
         training = original = None
         more: list[VectorSource] = []
         others = not attacker.folds or len(corpus.of(TRAIN)) > 0  # in folds, the attacked corpus itself can do
-        if attacker.learns and self._learns_from_speech(corpus, attacker.embedder) and others:
+        reads = attacker.takes_training and len(readable(corpus.of(TRAIN), TRAIN, attacker.embedder)) > 0
+        if reads or (attacker.learns and self._learns_from_speech(corpus, attacker.embedder) and others):
             by = (who.similar or anonymizer) if level.needs_training else None
             draws = range(1, (who.train_draws if level.needs_training else 1) + 1)
             again = {"undone": level is Knowledge.INVERTING}
@@ -255,7 +256,9 @@ class Graph:
         undone: bool = False,
     ) -> VectorSource:
         name = label_of(embedder)
-        original = EmbedJob(f"embed {corpus.label} {role} by {name}", corpus.of(role), embedder)
+        frame = readable(corpus.of(role), role, embedder)
+        heard = recognized_words(self, corpus, role, embedder, None, "original")
+        original = EmbedJob(f"embed {corpus.label} {role} by {name}", frame, embedder, None, heard)
         if anonymizer is None or anonymizer.kind == "none":
             return VectorSource(original)
         identity = anonymizer.owner_identity if who == "owner" else anonymizer.present_identity
@@ -270,7 +273,8 @@ class Graph:
         label = f"{original.label}, anonymized by {anonymizer.label} ({who}{f' {draw}' if draw > 1 else ''})"
         if undone:
             speech, label = invert_job(self.study, corpus, role, anonymizer, speech), f"{label}, undone"
-        return VectorSource(EmbedJob(label, corpus.of(role), embedder, speech), anonymization)
+        heard = recognized_words(self, corpus, role, embedder, speech, anonymizer.label)
+        return VectorSource(EmbedJob(label, frame, embedder, speech, heard), anonymization)
 
     def _token(self, corpus: StudyCorpus, anonymizer: ResolvedAnonymizer, who: Who, draw: int) -> str:
         """Name the draw of pseudo-speakers without telling its key."""
@@ -280,21 +284,14 @@ class Graph:
         return key_token(key_of(self.study, who, draw))
 
 
+_BUILDS_ON = ("original", "pool", "anonymized", "estimator", "recognized", "hidden", "listen")  # fields that hold jobs
+
+
 def _before(job: Any) -> Iterator[Any]:
     """Give the jobs whose results a job needs."""
+    needed = [getattr(job, name, None) for name in _BUILDS_ON]
     if isinstance(job, MeasureJob):
-        yield from (source.job for source in job.sources)
-        if job.listen is not None:
-            yield job.listen
-    elif isinstance(job, GenerateJob):
-        yield from (job.original, job.pool)
+        needed += [source.job for source in job.sources]
     elif isinstance(job, ListenJob):
-        yield from (one for one in (job.hidden, job.listener.training) if one is not None)
-    elif isinstance(job, InvertJob):
-        yield from (job.anonymized, job.estimator)
-    elif isinstance(job, EstimateJob | EmbedJob) and job.anonymized is not None:
-        yield job.anonymized
-    elif isinstance(job, TrainJob) and job.hidden is not None:
-        yield job.hidden
-    else:
-        assert isinstance(job, AnonymizeJob | GivenJob | EmbedJob | TrainJob)
+        needed.append(job.listener.training)
+    yield from (one for one in needed if one is not None)

@@ -119,7 +119,7 @@ class ResolvedAttacker:
     @property
     def by_cosine(self) -> bool:
         """Whether vectors end up in a space in which the cosine compares them."""
-        return self.attacker.scorer_name in ("cosine", "wccn", "aligned") and not self.attacker.as_norm
+        return self.attacker.scorer_name in ("cosine", "wccn", "idf", "aligned") and not self.attacker.as_norm
 
     def does_as(self, other: ResolvedAttacker) -> bool:
         """Whether two attackers do the same under different labels."""

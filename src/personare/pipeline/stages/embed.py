@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from personare.core.utterances import Utterance, utterances_in
 from personare.core.weights import files_of
 from personare.engine import Engine, Result
 from personare.pipeline.speech import content_of
+from personare.pipeline.stages.listen import ListenJob, read_observations
 from personare.pipeline.store import Failures, Stage, Store
 
 if TYPE_CHECKING:
@@ -45,22 +46,38 @@ def models_of_embedder(name: str) -> tuple[str, ...]:
     return declared or ((name,) if name in WEIGHTS else ())
 
 
+def reads_text(embedder: str) -> bool:
+    """Whether an embedder, or a part of a fusion, reads what is said."""
+    return any(isinstance(make_embedder(name), ReadsText) for name in parts_of(embedder))
+
+
+def only_reads(embedder: str) -> bool:
+    """Whether an embedder hears nothing and only reads what is said."""
+    return all(isinstance(make_embedder(name), ReadsText) for name in parts_of(embedder))
+
+
 @dataclass(frozen=True, eq=False)
 class EmbedJob:
-    """Embed the utterances of ``frame``: the originals, or their ``anonymized`` versions."""
+    """Embed the utterances of ``frame``: the originals, or their ``anonymized`` versions.
+
+    Text embedders read the column ``text``, or what a recognizer heard in this very speech (``recognized``). Where some
+    utterances have no text, an attacker who reads has nothing there.
+    """
 
     label: str
     frame: pl.DataFrame
     embedder: str
     anonymized: AnonymizedSpeech | None = None
+    recognized: ListenJob | None = None
 
     @cached_property
     def stage(self) -> Stage:
         """What it depends on: the exact model, and the speech."""
         facts = {"embedder": make_embedder(self.embedder).fingerprint, "speech": content_of(self.frame)}
-        if any(isinstance(make_embedder(name), ReadsText) for name in parts_of(self.embedder)):
-            facts["words"] = hashlib.sha256("\n".join(map(str, self._texts())).encode()).hexdigest()
-        inputs = (self.anonymized.stage,) if self.anonymized else ()
+        if reads_text(self.embedder):
+            written = hashlib.sha256("\n".join(map(str, self._texts())).encode()).hexdigest()
+            facts["words"] = written if self.recognized is None else "recognized"
+        inputs = tuple(job.stage for job in (self.anonymized, self.recognized) if job is not None)
         return Stage("embed", self.label, facts, inputs, items=len(self.frame))
 
     def _texts(self) -> list[str | None]:
@@ -68,7 +85,7 @@ class EmbedJob:
 
     def items(self, store: Store) -> Sequence[Utterance]:
         """Every utterance that is there; those that could not be anonymized are failures of that stage."""
-        originals = utterances_in(self.frame)
+        originals = self._with_words(utterances_in(self.frame), store)
         if self.anonymized is None:
             return list(originals)
         files = self.anonymized.files(store)
@@ -78,6 +95,19 @@ class EmbedJob:
             replace(u, audio=files[u.utterance], start_s=0.0, end_s=None, person_channel=channel(u.utterance))
             for u in there
         ]
+
+    def _with_words(self, utterances: Iterable[Utterance], store: Store) -> Iterator[Utterance]:
+        """Give text embedders something to read."""
+        if not reads_text(self.embedder):
+            yield from utterances
+        elif self.recognized is not None:
+            heard = {row.utterance: row for row in read_observations(store.place(self.recognized.stage))}
+            for one in utterances:
+                sides = heard[one.utterance].sides if one.utterance in heard else {}
+                yield replace(one, text=(sides["anonymized"].words or "") if "anonymized" in sides else "")
+        else:
+            some = any(self._texts())
+            yield from (replace(one, text=one.text or "") if some else one for one in utterances)
 
     def work(self, _store: Store, /) -> EmbedWork:
         """Vectors are also kept in the user's cache: another study has the same file at once."""
