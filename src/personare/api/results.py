@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from personare.core.errors import UnknownNameError, did_you_mean
 from personare.core.findings import Finding
@@ -53,15 +53,15 @@ class Findings(Sequence[Finding]):
         kept = (f for f in self.findings if all(f.conditions.get(k) == v for k, v in conditions.items()))
         return Findings(tuple(kept))
 
-    def strongest(self) -> Finding:
-        """Give the best result of any attacker on anonymized speech: the metric that was chosen, else who links most.
+    def strongest(self, *, by: Literal["voice", "words"] = "voice") -> Finding:
+        """Give the attack on anonymized speech with the highest risk above chance, by voice or by words.
 
         Numbers of different metrics do not compare: among several, linkability decides, and EER where nobody linked.
         Of one metric those with the most people are compared; original speech counts only where there is nothing else.
         """
-        from personare.reports.sections.choosing import overall, protected, strongest, strongest_attack
+        from personare.reports.sections.choosing import of_risk, overall, protected, strongest, strongest_attack
 
-        attacks = [f for f in overall(self.findings) if "attacker" in f.conditions]
+        attacks = of_risk((f for f in overall(self.findings) if "attacker" in f.conditions), by)
         attacks = protected(attacks) or attacks
         names = list(dict.fromkeys(f.metric.name for f in attacks))
         best = strongest(attacks) if len(names) == 1 else strongest_attack(attacks)
@@ -139,16 +139,7 @@ class Results(Findings):
         """Give everything as plain values: findings, the verdict on each method, bounds, failures and notes."""
         from personare.reports.verdicts import judged_methods
 
-        verdicts = [
-            {
-                "corpus": one.corpus,
-                "method": one.method,
-                "protection": one.protection,
-                "sentence": one.sentence,
-                "next": one.next_step,
-            }
-            for one in judged_methods(self.findings)
-        ]
+        verdicts = [one.as_row() for one in judged_methods(self.findings, self.notes)]
         return {
             "findings": self.to_dict(),
             "verdicts": verdicts,
@@ -168,10 +159,10 @@ class Results(Findings):
 
     @property
     def verdict(self) -> str:
-        """Sum up every anonymizer in a paragraph each: protected, partly or not, against whom, and the next step."""
+        """Sum up every anonymizer in a paragraph each: the risk by voice, the risk by words, and the next step."""
         from personare.reports.verdicts import judged_methods
 
-        return "\n".join(judged.text for judged in judged_methods(self.findings))
+        return "\n".join(judged.text for judged in judged_methods(self.findings, self.notes))
 
     def report(self, folder: str | Path | None = None, *, names: bool = False, sounds: bool = False) -> Path:
         """Write the report (a page, Markdown, LaTeX, CSV, JSON, figures); give the page's path.

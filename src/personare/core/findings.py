@@ -85,6 +85,10 @@ LEVEL_OF_PROOF = 0.025
 """A result counts as better than guessing when guessing reaches it in at most so many cases; likewise worse."""
 
 
+WORDS_NOT_MEASURED = "Risk by words: not measured, because"
+"""How the note of a run begins that says why nobody read the words; verdicts and reports repeat it."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """One estimate under named conditions (attacker, anonymizer, L, N, ...).

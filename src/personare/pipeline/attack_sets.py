@@ -15,10 +15,10 @@ from personare.attackers.choosing import FOLDS as CHOOSING_FOLDS
 from personare.attackers.folds import FEWEST_SPEAKERS, FOLDS
 from personare.attackers.fused import JOINT
 from personare.attackers.knowledge import Knowledge
+from personare.core.findings import WORDS_NOT_MEASURED
 from personare.core.weights import missing
 from personare.pipeline.attacker_choice import AttackerChoice
 from personare.pipeline.stages.embed import models_of_embedder
-from personare.pipeline.word_sources import NOT_MEASURED
 
 VOICE, PLAIN = (
     "wespeaker",
@@ -63,7 +63,7 @@ def word_set(*, why_not: str = "", learnt_from: int = 0) -> AttackSet:
     (``learnt_from``, two texts each) another one learns which habits of style tell people apart.
     """
     if why_not:
-        return AttackSet({}, (f"{NOT_MEASURED} {why_not}.",))
+        return AttackSet({}, (f"{WORDS_NOT_MEASURED} {why_not}.",))
     reads = Knowledge.IGNORANT.value  # the words of the release against words that were said by known people
     choices = {WORDS: AttackerChoice(reads, embedder="vocabulary", scorer="idf")}
     if learnt_from >= FEWEST_CHOOSING:

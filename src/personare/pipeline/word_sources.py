@@ -19,7 +19,7 @@ from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.study_listener import StudyListener
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from personare.pipeline.graph import Graph
     from personare.pipeline.speech import StudyCorpus
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from personare.pipeline.study import ListenerChoice
 
 FEWEST_TEXTS = 0.9  # the share of the attacked utterances that must have a text: with fewer, a low risk says nothing
-NOT_MEASURED = "Risk by words: not measured, because"
 NEXT = "give the corpus a column text, or the study a recognizer (listeners: moonshine)"
 
 
@@ -78,12 +77,3 @@ def recognized_words(
 def readable(frame: pl.DataFrame, role: str, embedder: str) -> pl.DataFrame:
     """Leave out training speech without a text where it is to be read."""
     return with_text(frame) if role == TRAIN and only_reads(embedder) else frame
-
-
-def not_measured_in(notes: Sequence[str]) -> str:
-    """Find why nobody read the words, where the notes of a run say it."""
-    for note in notes:
-        _, found, rest = note.partition(NOT_MEASURED)
-        if found:
-            return f"{NOT_MEASURED}{rest.partition('. ')[0].rstrip('.')}."
-    return ""

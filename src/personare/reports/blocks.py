@@ -10,11 +10,12 @@ from personare.core.audio import Audio
 from personare.reports.drawing.shapes import Scene
 from personare.reports.drawing.svg import page_svg
 
-Tone = Literal["exposed", "partly", "not-shown", "undecided", "kept", "broken", "plain"]
+Tone = Literal["exposed", "partly", "not-shown", "unproven", "undecided", "kept", "broken", "plain"]
 TONES: Mapping[str, tuple[str, str]] = {
     "exposed": ("▲", "Better than guessing"),
     "partly": ("◆", "Partly protected"),
     "not-shown": ("●", "Not shown to be better than guessing"),
+    "unproven": ("○", "Not shown to be better than guessing"),  # one attack; whether a method protects is not decided
     "undecided": ("?", "Not decided"),
     "kept": ("●", "Gate open"),
     "broken": ("▲", "Gate closed"),

@@ -1,22 +1,26 @@
-"""Methods side by side in a terminal: one row each with its verdict, its strongest attack, and what it costs."""
+"""Methods side by side in a terminal: the verdict, the strongest attack by voice and by words, and what it costs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from personare.core.findings import Finding
+from personare.core.text import number_text
+from personare.reports.outcomes import Outcome
+from personare.reports.protection import Protection
 from personare.reports.sections.choosing import (
     fewest_utterances,
     gallery_size,
     groups,
     is_original,
     largest_gallery,
+    of_risk,
     overall,
     strongest_attack,
     utterances,
     values,
 )
-from personare.reports.verdicts import MethodVerdict, Protection, judged_methods
+from personare.reports.verdicts import MethodVerdict, judged_methods
 
 PRICES = {"wer": "words\nwrong", "cer": "letters\nwrong", "dnsmos": "DNSMOS\nof 5", "f0_spearman": "F0\nkept"}
 UNPROTECTED = "unprotected"
@@ -27,36 +31,49 @@ ANSWERS: dict[Protection, str] = {
     "not decided": "undecided",
 }
 SO_FAR = "so far"  # no attacker was played who had learnt from speech of the method
+BY_WORDS: dict[Outcome, str] = {
+    "exposed": "no",
+    "not shown": "not shown",  # that words identify anybody; no method of voices protects from it
+    "below chance": "not shown",
+    "undecided": "undecided",
+}
 
 
 def comparison_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:
-    """Lay out one row per method, original speech first: what to compare with, then the methods in the run's order.
+    """Lay out two rows per method, by voice and by words; original speech first, then the methods in the run's order.
 
-    EER and linkability are those of the same attack, the strongest on that method.
+    EER and linkability are those of the same attack, the strongest on that method. Where nobody read the words in the
+    whole run, there is one row per method.
     """
     every = overall(findings)
     corpora = len(values(every, "corpus")) > 1
-    verdicts = {(v.corpus, v.method): _answer(v) for v in judged_methods(every)}
+    verdicts = {(v.corpus, v.method): v for v in judged_methods(every)}
     prices = [name for name in PRICES if any(f.metric.name == name for f in every)]
     people = max((gallery_size(f) for f in every if f.metric.name == "linkability"), default=0)
+    read = bool(of_risk(every, "words"))
     rows = []
     for (corpus, method), group in sorted(
         groups(every, "corpus", "anonymizer").items(), key=lambda item: not is_original(item[1][0])
     ):
-        name = UNPROTECTED if is_original(group[0]) else method
-        cells = [*_attack(group), *(_price(group, name) for name in prices)]
-        rows.append([*[corpus] * corpora, name, verdicts.get((corpus, method), "-"), *cells])
-    linked = f"linked, of {people:,}\n[95 %]" if people else "linked\n[95 %]"
+        name, verdict = UNPROTECTED if is_original(group[0]) else method, verdicts.get((corpus, method))
+        before = [*[corpus] * corpora, name]
+        heard = [*["voice"] * read, "-" if verdict is None else _answer(verdict), *_attack(of_risk(group, "voice"))]
+        rows.append([*before, *heard, *(_price(group, price) for price in prices)])
+        if read:
+            shown = "-" if verdict is None or verdict.words.strongest is None else BY_WORDS[verdict.words.shown]
+            rows.append([*before, "words", shown, *_attack(of_risk(group, "words")), *["-"] * len(prices)])
+    chance = f"\nguessing {number_text(1 / people, '%')}" if people else ""
+    linked = f"linked, of {people:,}{chance}" if people else "linked\n[95 %]"
     head = [
         *["corpus"] * corpora,
-        *("method", "protected", "strongest\nattacker", "L", linked, "EER\n[95 %]"),
+        *("method", *["by"] * read, "protected", "strongest\nattacker", "L", linked, "EER\n[95 %]"),
         *(PRICES[p] for p in prices),
     ]
     return head, rows
 
 
 def _answer(verdict: MethodVerdict) -> str:
-    """Answer whether a method protects; where nobody had learnt what it does, only so far."""
+    """Answer whether a method protects the voice; where nobody had learnt what it does, only so far."""
     return SO_FAR if verdict.protection == "protected" and not verdict.learned else ANSWERS[verdict.protection]
 
 

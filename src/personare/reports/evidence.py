@@ -32,7 +32,8 @@ TITLE = "Evidence on the anonymization of speech"
 NEEDS = Requirements("a PDF report", {"typst": "pdf"})
 KEPT = ("findings.json", "findings.parquet", "study.json", "environment.json", "failures.tsv")
 PURPOSE = (
-    "This annex documents how well voices were hidden, measured by attacks on the anonymized speech. It follows the "
+    "This annex documents how well voices were hidden, and what the words give away, measured by attacks on the "
+    "anonymized speech. It follows the "
     "three criteria of Opinion 05/2014 of the Article 29 Working Party (singling out, linkability, inference). Every "
     "value stands with its 95 % interval over speakers and with what guessing reaches on the same trials."
 )
@@ -51,7 +52,8 @@ DONE = (
 LIMITS = (
     "A risk is measured against the attackers that were played, on the people who were tested. A stronger attacker, "
     "more speech of one person or other people may give other values. What was not played is named above.",
-    "Nothing is said about the words: names, places and stories identify people whatever the voice sounds like.",
+    "The voice and the words are two risks. Names, places and stories identify people whatever the voice sounds like; "
+    "the risk by words counts how far an attacker gets who reads only, and does not find what a person could look up.",
     "Nothing is said about background sounds, and only the attributes listed were tested for inference.",
     "While anybody holds the key, the original recordings or a table between both, the data are pseudonymous for them.",
     "There is no legal threshold. Whether the remaining risk is acceptable is for the controller to decide and to "

@@ -8,8 +8,11 @@ from personare.core.findings import Finding
 from personare.reports.blocks import ReportTable
 from personare.reports.outcomes import outcome
 
-COUNTS = ("targets", "nontargets", "tests", "S", "D", "I", "references", "checked_to", "attack", "control", "baseline")
-NAMED = ("anonymizer", "attacker", "listener", "knowledge", "embedder", "scorer", "corpus")
+COUNTS = (
+    *("targets", "nontargets", "tests", "S", "D", "I", "references", "checked_to", "attack", "control", "baseline"),
+    *("always_linked", "always_guessed"),
+)
+NAMED = ("anonymizer", "attacker", "listener", "knowledge", "embedder", "scorer", "corpus", "risk")
 HEAD = ("method", "by", "metric", "under", "value [95 % interval]", "chance", "against chance", "n", "failed")
 NUMBER_COLUMNS = (4, 5, 7, 8)
 

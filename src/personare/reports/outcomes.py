@@ -30,10 +30,11 @@ KNOWS = {
 }
 TONES: dict[Outcome, Tone] = {
     "exposed": "exposed",
-    "not shown": "not-shown",
-    "below chance": "not-shown",
+    "not shown": "unproven",
+    "below chance": "unproven",
     "undecided": "undecided",
 }
+READS = "I hear no voice and read only what is said."
 TO_COMPARE = "To compare with"  # original speech is no failure of a method
 
 
@@ -118,6 +119,7 @@ def achieved(finding: Finding, *, who: str = "I") -> str:
     speech = "one utterance" if count == 1 else f"{count} utterances"
     people = c.get("N", "all")
     gallery = f"{people:,}" if isinstance(people, int) else people
+    known = "known words" if c.get("risk") == "words" else "a known voice"
     s, es = ("", "") if who == "I" else ("s", "es")
     sentences = {
         "linkability": f"From {speech} {who} pick{s} the right person out of {gallery} in {value} of cases",
@@ -125,7 +127,7 @@ def achieved(finding: Finding, *, who: str = "I") -> str:
         "cases, as far as this corpus foretells",
         "singling_out": f"From {speech} {who} describe{s} a voice that fits exactly one of {gallery} people in {value} "
         "of cases",
-        "eer": f"Asked whether {speech} and a known voice are the same person, {who} err{s} in {value} of cases",
+        "eer": f"Asked whether {speech} and {known} are the same person, {who} err{s} in {value} of cases",
         "risk_over_control": f"From an anonymized voice {who} guess{es} the speaker's "
         f"{c.get('attribute', 'attribute')}; beyond what works on other people {who} reach{es} {value} of the possible "
         "extra successes",
@@ -134,8 +136,11 @@ def achieved(finding: Finding, *, who: str = "I") -> str:
     return sentences.get(finding.metric.name, f"{finding.metric.title}{by}{source}: {value}")
 
 
-def risk_statement(finding: Finding) -> Statement:
+def risk_statement(finding: Finding, *, protects: bool = False) -> Statement:
     """Say a finding as a sentence with number, interval and chance level.
+
+    ``protects`` says that the whole verdict on the method is *protected*: only then is an attack that fails marked
+    green.
 
     >>> from personare.core.findings import Estimate, MetricCard
     >>> card = MetricCard("linkability", "", "lower", (0, 1), None, "", unit="%")
@@ -151,13 +156,14 @@ def risk_statement(finding: Finding) -> Statement:
         before, knows = "Without protection: ", KNOWS["original"]
     else:
         before, knows = f"{method}: " if method else "", KNOWS.get(level, "")
+    if c.get("risk") == "words":
+        knows = READS
     words = " ".join(part for part in (knows, achieved(finding)) if part)
     sentence = f"{before}“{words}; {against_chance(finding)}”"
-    return (
-        Statement(sentence, "plain", TO_COMPARE)
-        if is_original(finding)
-        else Statement(sentence, TONES[outcome(finding)])
-    )
+    if is_original(finding):
+        return Statement(sentence, "plain", TO_COMPARE)
+    tone = TONES[outcome(finding)]
+    return Statement(sentence, "not-shown" if protects and tone == "unproven" else tone)
 
 
 def listed(words: Sequence[str]) -> str:

@@ -8,19 +8,21 @@ from collections.abc import Iterable, Sequence
 from personare.core.findings import Finding
 from personare.metrics import CARDS
 from personare.reports.finding_rows import attacker_or_listener
+from personare.reports.protection import evidence, verdict
 from personare.reports.run import ORIGINAL
 from personare.reports.sections.choosing import (
+    RISKS,
     gallery_size,
     groups,
     is_original,
     largest_gallery,
+    of_risk,
     overall,
     protected,
     strongest_attack,
     utterances,
     values,
 )
-from personare.reports.verdicts import evidence, verdict
 
 MARK = "*"
 HEAD = [
@@ -36,7 +38,7 @@ def summary_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]
 
     Several anonymizers, and several corpora, have a column of their own in front. The strongest attack on each method
     is marked and comes first; original speech, which shows what there was to hide, comes last, the same result of
-    several attackers on it in one row.
+    several attackers on it in one row. Attackers by words come after those by voice, with a mark of their own.
     """
     shown = [f for f in overall(findings) if f.metric.name in COLUMNS and "attacker" in f.conditions]
     corpora = len(values(shown, "corpus")) > 1
@@ -52,11 +54,11 @@ def summary_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]
 
 
 def _method_rows(findings: Sequence[Finding]) -> list[list[str]]:
-    best = strongest_attack(protected(findings))
+    best = [strongest_attack(of_risk(protected(findings), risk)) for risk in RISKS]
     rows: dict[tuple[str, ...], list[str]] = {}
     for (who, _), group in sorted(groups(findings, "attacker", "L").items(), key=lambda item: _rank(item[1])):
         original = any(is_original(f) for f in group)
-        mark = f" {MARK}" if any(f is best for f in group) else ""
+        mark = f" {MARK}" if any(f is one for f in group for one in best) else ""
         cells = [str(utterances(group[0])), *_cells(group), UNPROTECTED if original else verdict(evidence(group))]
         key = tuple(cells) if original else (who, *cells)
         name = f"{who}{mark}"
@@ -66,14 +68,14 @@ def _method_rows(findings: Sequence[Finding]) -> list[list[str]]:
     return list(rows.values())
 
 
-def _rank(group: Sequence[Finding]) -> tuple[float, float, int]:
-    """Order attacks by how much they link, then by EER, then from fewer utterances; what is unknown comes last."""
+def _rank(group: Sequence[Finding]) -> tuple[bool, float, float, int]:
+    """Order attacks: by voice first, by how much they link, by EER, from fewer utterances; what is unknown is last."""
     by_metric = {name: largest_gallery([f for f in group if f.metric.name == name])[:1] for name in COLUMNS}
     linked, errors = (
         next((f.estimate.value for f in by_metric[name] if not math.isnan(f.estimate.value)), worst)
         for name, worst in (("linkability", -math.inf), ("eer", math.inf))
     )
-    return -linked, errors, utterances(group[0])
+    return not of_risk(group, "voice"), -linked, errors, utterances(group[0])
 
 
 def _cells(group: Sequence[Finding]) -> list[str]:

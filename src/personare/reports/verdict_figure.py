@@ -12,22 +12,23 @@ from dataclasses import dataclass
 
 from personare.core.findings import Estimate, Finding
 from personare.core.text import number_text
-from personare.reports.blocks import Figure
+from personare.reports.blocks import Figure, Tone
 from personare.reports.drawing.lettering import LEADING, block_width, wrapped
 from personare.reports.drawing.shapes import INK, Anchor, Circle, Polyline, Scene, Shape, Words, box
 from personare.reports.palette import LIGHT
+from personare.reports.protection import MOST_LEFT, remaining
 from personare.reports.sections.choosing import groups, strongest, utterances
-from personare.reports.verdicts import MOST_LEFT, MethodVerdict, Protection, remaining
+from personare.reports.verdicts import MethodVerdict
 
 WIDTH_PT, PAD = 316.0, 4.0
 NAME_PT, MARK_PT, END_PT = 11.5, 10.0, 9.5  # sizes of letters
 TRACK_PT, GAP_PT = 13.0, 17.0
 TRACK_OPACITY, INTERVAL_OPACITY = 0.1, 0.28
-COLOURS: dict[Protection, str] = {
-    "protected": LIGHT["good"],
-    "partly protected": LIGHT["warn"],
-    "not protected": LIGHT["bad"],
-    "not decided": LIGHT["soft"],
+COLOURS: dict[Tone, str] = {
+    "not-shown": LIGHT["good"],
+    "partly": LIGHT["warn"],
+    "exposed": LIGHT["bad"],
+    "undecided": LIGHT["soft"],
 }
 REACHED = {
     "linkability": "{} linked",
@@ -74,8 +75,8 @@ def _x(share: float) -> float:
 
 def _row(verdict: MethodVerdict, top: float) -> Iterator[Shape]:
     """The method and its verdict in words, what the strongest attack reaches, and the track."""
-    colour = COLOURS[verdict.protection]
-    method, word = verdict.label.rpartition(": ")[0], verdict.protection.capitalize()
+    colour = COLOURS[verdict.tone]
+    method, word = verdict.label.rpartition(": ")[0], f"Voice {verdict.protection}"
     word += SO_FAR if verdict.protection == "protected" and not verdict.learned else ""
     space = WIDTH_PT - 2 * PAD - block_width(word, NAME_PT, bold=True) - 8
     lines = wrapped(method, NAME_PT, space, bold=True).split("\n")

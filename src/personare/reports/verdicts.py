@@ -1,19 +1,7 @@
-"""Is a method protected? One rule for every table, page and terminal.
+"""The verdict on every method in words: whether the voice is protected (``protection``), and what the words give away.
 
-Over all attackers and all metrics that compare an attack with guessing, so that a low EER is not outvoted
-by linkability, or the other way round:
-
-* *not decided*: no attack is exposed, and at least one cannot be judged (too few speakers), or none was made; or one
-  does better than guessing by itself, but not when counted among all that were tried (Holm's correction); or the
-  interval of the strongest still holds more than half of the unprotected risk: so few people prove no protection;
-* *protected*: no attack is exposed. Where nobody had learnt (semi-informed or informed), the words say that this holds
-  for those who were played;
-* *not protected*: of the exposed attacks the strongest (linkability at the largest N; without one EER, then the other
-  metrics) keeps more than half of the risk of unprotected speech, (value - chance) / (unprotected - chance), measured
-  in the same run at the same L and N; or there is no unprotected speech to compare with;
-* *partly protected*: it keeps at most half.
-
-The half is ours, no law says it; the number stands beside the word. For an EER the formula is the same by 1 - EER.
+A verdict never says *protected* beside people who are linked every time, and is marked green only where the voice is
+protected and the words are not shown to identify anybody.
 """
 
 from __future__ import annotations
@@ -21,36 +9,34 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 from personare.core.findings import Finding
 from personare.core.text import number_text
 from personare.reports.blocks import Statement, Tone
-from personare.reports.outcomes import Outcome, achieved, exposed_by, listed, outcome
+from personare.reports.outcomes import achieved, exposed_by, listed, outcome
+from personare.reports.protection import (
+    EVIDENCE,
+    Protection,
+    evidence,
+    linked_every_time,
+    may_remain,
+    protection_of,
+    remaining,
+    verdict,
+)
 from personare.reports.sections.choosing import (
     condition,
     groups,
     is_original,
-    largest_gallery,
+    of_risk,
     overall,
-    protected,
     strongest,
     strongest_attack,
     values,
 )
+from personare.reports.word_risk import IDENTIFY, NOTHING_READ, WordRisk, risk_row, word_risk, word_row
 
-Protection = Literal["protected", "partly protected", "not protected", "not decided"]
-# ZEBRA's numbers and min Cllr come from the same trials as the EER: counting them too would only make the correction
-# for many attacks stricter; they stand in their own section
-EVIDENCE = {
-    "linkability": "linking",
-    "singling_out": "singling out",
-    "risk_over_control": "inference",
-    "eer": "verification (EER)",
-    "dsys": "linking by scores (D_sys)",
-    "rank_link_p50": "ranking (linkability)",
-    "rank_single_p50": "ranking (singling out)",
-}
 PROTECTION_TONES: dict[Protection, Tone] = {
     "protected": "not-shown",
     "partly protected": "partly",
@@ -58,7 +44,6 @@ PROTECTION_TONES: dict[Protection, Tone] = {
     "not decided": "undecided",
 }
 LEARNED = ("semi-informed", "informed")  # attackers who have trained on speech of the method, or of a similar one
-MOST_LEFT = 0.5  # of the unprotected risk: above, a method does not protect
 NEXT_STEPS: dict[Protection, str] = {
     "protected": "repeat it with more people and with other speech before you rely on it, and keep the key apart.",
     "partly protected": "release fewer utterances of each person, or use a stronger method ({stronger}).",
@@ -76,39 +61,16 @@ PLAY_INFORMED = (
 )
 
 
-def evidence(findings: Iterable[Finding]) -> list[Finding]:
-    """Keep the attacks on anonymized speech that a verdict rests on: of each attacker, metric and L the largest N."""
-    attacks = [
-        f
-        for f in protected(overall(findings))
-        if "attacker" in f.conditions and f.metric.name in EVIDENCE and f.chance_level is not None
-    ]
-    kept: list[Finding] = []
-    for group in groups(attacks, "corpus", "anonymizer", "attacker", "L", "attribute").values():
-        for metric in dict.fromkeys(f.metric.name for f in group):
-            kept += largest_gallery([f for f in group if f.metric.name == metric])
-    return kept
-
-
-def verdict(findings: Sequence[Finding]) -> Outcome:
-    """Give one verdict over several attacks: exposed by any of them, counted among all; undecided while any is."""
-    if exposed_by(findings):
-        return "exposed"
-    outcomes = {outcome(f) for f in findings}
-    if not outcomes or outcomes & {"undecided", "exposed"}:
-        return "undecided"
-    return "below chance" if outcomes == {"below chance"} else "not shown"
-
-
 @dataclass(frozen=True)
 class MethodVerdict:
     """The verdict on one method on one corpus, and what it rests on.
 
     Parameters
     ----------
-    attacks : the method's ``evidence``; strongest : of those that are exposed, where any is, else of all.
+    attacks : the method's ``evidence`` by voice; strongest : of those that are exposed, where any is, else of all.
     unprotected : what the best attacker reaches on original speech by the same metric, at the same L and N.
-    several_corpora : whether the words must say which corpus.
+    several_corpora : whether the label must say which corpus.
+    words : what the words give away.
     """
 
     corpus: str
@@ -118,6 +80,7 @@ class MethodVerdict:
     strongest: Finding | None
     unprotected: Finding | None
     several_corpora: bool = False
+    words: WordRisk = NOTHING_READ
 
     @property
     def played(self) -> list[str]:
@@ -138,13 +101,30 @@ class MethodVerdict:
     def label(self) -> str:
         """The method and the verdict on it."""
         where = f" on {self.corpus}" if self.several_corpora and self.corpus else ""
+        return f"{self.method}{where}: {self.words_of_verdict}"
+
+    @property
+    def words_of_verdict(self) -> str:
+        """Whether the voice is protected, and whether words identify people: never the one without the other."""
         limit = " against those who were played" if self.protection == "protected" and not self.learned else ""
-        return f"{self.method}{where}: {self.protection}{limit}"
+        return f"voice {self.protection}{limit}{f', {IDENTIFY}' if self.words.identifies else ''}"
+
+    @property
+    def tone(self) -> Tone:
+        """The mark and colour of the verdict; green only where neither voice nor words are shown to identify."""
+        if self.protection == "protected" and self.words.identifies:
+            return "partly"
+        return PROTECTION_TONES[self.protection]
 
     @property
     def sentence(self) -> str:
-        """Against whom, and the strongest attack in numbers."""
-        return " ".join(part for part in (self._against(), self._number(), self._remainder()) if part)
+        """By voice: against whom, and the strongest attack in numbers."""
+        return " ".join(part for part in (self._against(), self._number(), self._remainder(), self._always()) if part)
+
+    @property
+    def both_risks(self) -> str:
+        """The risk by voice, then the risk by words."""
+        return f"By voice: {self.sentence[:1].lower()}{self.sentence[1:]} {self.words.sentence}"
 
     @property
     def next_step(self) -> str:
@@ -160,15 +140,31 @@ class MethodVerdict:
     @property
     def text(self) -> str:
         """Everything in one paragraph."""
-        return f"{self.label}. {self.sentence} Next: {self.next_step}"
+        return f"{self.label}. {self.both_risks} Next: {self.next_step}"
 
     @property
     def statement(self) -> Statement:
         """The verdict for a page."""
-        return Statement(self.sentence, PROTECTION_TONES[self.protection], self.label, self.next_step)
+        return Statement(self.both_risks, self.tone, self.label, self.next_step)
+
+    def as_row(self) -> dict[str, Any]:
+        """Lay out the verdict for programs."""
+        return {
+            "corpus": self.corpus,
+            "method": self.method,
+            "protection": self.protection,
+            "verdict": self.words_of_verdict,
+            "tone": self.tone,
+            "sentence": self.both_risks,
+            "next": self.next_step,
+            "by_voice": {**risk_row(self.strongest, verdict(self.attacks)), "sentence": self.sentence},
+            "by_words": dict(word_row(self.words)),
+        }
 
     def _against(self) -> str:
         """Name the attackers by what they are shown to reach."""
+        if not self.attacks:
+            return "No attacker heard the voice."
         if self.protection == "not decided":
             kinds = listed([EVIDENCE[name] for name in EVIDENCE if name in {f.metric.name for f in self.attacks}])
             alone = values((f for f in self.attacks if outcome(f) == "exposed"), "attacker")
@@ -186,6 +182,8 @@ class MethodVerdict:
             if below:
                 return f"Everybody who was played ({listed(self.played)}) does worse than guessing.{missing}"
             return f"Nobody who was played ({listed(self.played)}) is shown to do better than guessing.{missing}"
+        if not self.better:
+            return f"On average nobody who was played ({listed(self.played)}) is shown to do better than guessing."
         weaker = [who for who in self.played if who not in self.better]
         if not weaker and len(self.better) > 1:
             return f"Everybody who was played ({listed(self.better)}) does better than guessing."
@@ -204,6 +202,14 @@ class MethodVerdict:
             return ""
         return f"Of the unprotected risk {number_text(min(share, 1.0), '%')} remains."
 
+    def _always(self) -> str:
+        """Count the people whom the strongest attack links in every test: never beside the word protected alone."""
+        always = 0 if self.strongest is None else int(self.strongest.conditions.get("always_linked", 0))
+        if self.strongest is None or not always or self.protection not in ("partly protected", "not protected"):
+            return ""
+        verb = "is" if always == 1 else "are"
+        return f"{always:,} of {self.strongest.estimate.n:,} people {verb} linked every time."
+
     @property
     def share(self) -> float:
         """How much of the unprotected risk the strongest attack keeps; NaN where that is unknown."""
@@ -212,56 +218,23 @@ class MethodVerdict:
         return remaining(self.strongest, self.unprotected)
 
 
-def remaining(attack: Finding, unprotected: Finding | None, *, value: float | None = None) -> float:
-    """Give the share of the unprotected risk that is left: 0 for guessing, 1 where nothing is hidden.
+def judged_methods(findings: Iterable[Finding], notes: Sequence[str] = ()) -> list[MethodVerdict]:
+    """Give the verdict on every method, over all attackers and all privacy metrics, in the order of the run.
 
-    NaN without original speech to compare with, and where that is no easier to attack than by guessing. ``value``
-    stands in for the attack's own number, such as an end of its interval.
-
-    >>> from personare.core.findings import Estimate, MetricCard
-    >>> card = MetricCard("eer", "", "higher", (0, 0.5), None, "")
-    >>> found = [Finding(card, Estimate(v, v, v, 9), chance=0.5) for v in (0.4, 0.0)]
-    >>> round(remaining(*found), 2)
-    0.2
+    ``notes`` of the run say why nobody read the words, where nobody did.
     """
-    chance = attack.chance_level
-    if chance is None or unprotected is None:
-        return math.nan
-    sign = 1.0 if attack.metric.better == "lower" else -1.0
-    risk = sign * (unprotected.estimate.value - chance)
-    return sign * ((attack.estimate.value if value is None else value) - chance) / risk if risk > 0 else math.nan
-
-
-def may_remain(attack: Finding | None, unprotected: Finding | None) -> float:
-    """Give the share of the unprotected risk at the end of the interval that is worst for people; NaN where unknown."""
-    if attack is None:
-        return math.nan
-    worst = attack.estimate.high if attack.metric.better == "lower" else attack.estimate.low
-    return remaining(attack, unprotected, value=worst)
-
-
-def protection_of(attacks: Sequence[Finding], unprotected: Finding | None, strongest: Finding | None) -> Protection:
-    """Judge a method by the rule at the top of this file."""
-    shown = verdict(attacks)
-    if shown == "undecided":
-        return "not decided"
-    if shown != "exposed" or strongest is None:
-        return "not decided" if may_remain(strongest, unprotected) > MOST_LEFT else "protected"
-    return "partly protected" if remaining(strongest, unprotected) <= MOST_LEFT else "not protected"
-
-
-def judged_methods(findings: Iterable[Finding]) -> list[MethodVerdict]:
-    """Give the verdict on every method, over all attackers and all privacy metrics, in the order of the run."""
     findings = list(findings)
     every = evidence(findings)
-    originals = [f for f in overall(findings) if is_original(f) and "attacker" in f.conditions]
+    originals = [f for f in of_risk(overall(findings), "voice") if is_original(f) and "attacker" in f.conditions]
     several = len(values(every, "corpus")) > 1
     judged = []
     for (corpus, method), group in groups(every, "corpus", "anonymizer").items():
-        best = strongest_attack(exposed_by(group) or group, EVIDENCE)
+        voice = of_risk(group, "voice")
+        best = strongest_attack(exposed_by(voice) or linked_every_time(voice) or voice, EVIDENCE)
         bare = None if best is None else _unprotected(best, originals)
-        word = protection_of(group, bare, best)
-        judged.append(MethodVerdict(corpus, method, word, tuple(group), best, bare, several))
+        words = word_risk(of_risk(group, "words"), notes)
+        protection = protection_of(voice, bare, best)
+        judged.append(MethodVerdict(corpus, method, protection, tuple(voice), best, bare, several, words))
     return judged
 
 
@@ -272,6 +245,6 @@ def _unprotected(attack: Finding, originals: Iterable[Finding]) -> Finding | Non
     return strongest(same)
 
 
-def method_verdicts(findings: Iterable[Finding]) -> list[Statement]:
+def method_verdicts(findings: Iterable[Finding], notes: Sequence[str] = ()) -> list[Statement]:
     """Give the verdict on every method in words, with its next step."""
-    return [judged.statement for judged in judged_methods(findings)]
+    return [judged.statement for judged in judged_methods(findings, notes)]

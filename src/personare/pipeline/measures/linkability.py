@@ -7,7 +7,7 @@ that is no cosine gives its own score matrix, from which linkability is counted 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -121,7 +121,8 @@ class LinkabilityMeasure(AtLength):
         linked = self._linked(inputs, tests, sizes if self.gallery_sizes else None, rng)
         findings = []
         if "linkability" in self.requested:
-            findings += linked.findings(L=self.length) + _by_gender(linked, self.genders, self.length)
+            findings += _with_always(linked, linked.findings(L=self.length))
+            findings += _by_gender(linked, self.genders, self.length)
         notes = list(self._left_out(inputs, tests, every))
         if self.populations and FORECAST in self.requested:
             more, note = self._forecast(linked, rng.spawn(1)[0])
@@ -176,6 +177,16 @@ def _by_gender(linked: Linkability, genders: Mapping[str, str | None], length: i
         for gender, part in parts.items()
         if len(parts) > 1
     ]
+
+
+def _with_always(linked: Linkability, findings: list[Finding]) -> list[Finding]:
+    """Add to the finding of the largest N how many people are linked in every test, and how many by guessing."""
+    tests = np.bincount(linked.owner, minlength=len(linked.speakers))
+    always = {
+        "always_linked": int((linked.risk() >= 1).sum()),
+        "always_guessed": float(np.sum((1 / linked.enrolled) ** tests)),
+    }
+    return [*findings[:-1], replace(findings[-1], conditions={**findings[-1].conditions, **always})]
 
 
 def _exposed(linked: Linkability, length: int) -> Artefact:

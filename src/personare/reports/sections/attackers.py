@@ -13,12 +13,14 @@ from personare.reports.sections.choosing import (
     groups,
     is_original,
     largest_gallery,
+    of_risk,
     overall,
     protected,
     strongest,
     values,
 )
 from personare.reports.summary import COLUMNS, summary_rows
+from personare.reports.verdicts import judged_methods
 
 RISKS = ("linkability", "singling_out", "risk_over_control", "eer")
 TITLE = "What an attacker could say"
@@ -41,16 +43,17 @@ def attackers_section(run: Run) -> Section:
         table = ReportTable("attackers-table", "Every attacker", head, rows, range(first, len(head) - 1))
         blocks += [table, Paragraph(READING, soft=True)]
     blocks.append(Paragraph("The worst of it, as the attacker would say it:"))
-    worst = [f for group in _by_metric(protected(risks)) if (f := strongest(group, every=every)) is not None]
-    unprotected = _by_metric(f for f in risks if is_original(f))
+    worst = [f for group in _by_metric(protected(risks), "risk") if (f := strongest(group, every=every)) is not None]
+    unprotected = _by_metric(f for f in of_risk(risks, "voice") if is_original(f))
     original = [f for group in unprotected if (f := strongest(group, every=every)) is not None]
     shown = [*worst, *original[:1]]
     others = [f for group in _by_metric(protected(risks), "attacker") for f in largest_gallery(group)]
     rest = [f for f in others if all(f is not one for one in shown)]
-    blocks.append(Statements([_statement(f, run) for f in shown]))
+    green = {(one.corpus, one.method) for one in judged_methods(every) if one.tone == "not-shown"}
+    blocks.append(Statements([_statement(f, run, green) for f in shown]))
     if rest:
         folded = f"What every other attack gave ({len(rest)})"
-        blocks.append(Statements([_statement(f, run) for f in rest], folded=folded))
+        blocks.append(Statements([_statement(f, run, green) for f in rest], folded=folded))
     return Section("attackers", TITLE, blocks)
 
 
@@ -64,8 +67,10 @@ def _by_metric(findings: Iterable[Finding], *names: str) -> list[list[Finding]]:
     return [group for group in by_metric if group]
 
 
-def _statement(finding: Finding, run: Run) -> Statement:
-    statement = risk_statement(finding)
+def _statement(finding: Finding, run: Run, green: set[tuple[str, str]]) -> Statement:
+    """Say one attack; one that fails is marked green only where the whole verdict on the method is."""
+    where = (str(finding.conditions.get("corpus", "")), str(finding.conditions.get("anonymizer", "")))
+    statement = risk_statement(finding, protects=where in green)
     if len(values(run.findings, "corpus")) > 1:
         return replace(statement, sentence=f"On {finding.conditions.get('corpus')}. {statement.sentence}")
     return statement

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
 from personare.core.findings import Finding
 from personare.reports.run import ORIGINAL, Run
+
+Risk = Literal["voice", "words"]
+RISKS: tuple[Risk, ...] = ("voice", "words")
+
+
+def of_risk(findings: Iterable[Finding], risk: Risk) -> list[Finding]:
+    """Keep what attackers reach by the voice (everything that is heard), or by the words alone."""
+    return [f for f in findings if f.conditions.get("risk", "voice") == risk]
 
 
 def overall(findings: Iterable[Finding], metric: str | None = None) -> list[Finding]:
@@ -82,11 +91,32 @@ def fewest_utterances(findings: Sequence[Finding]) -> list[Finding]:
     return [f for f in findings if utterances(f) == fewest]
 
 
+def risk_above_chance(finding: Finding) -> float:
+    """Give how far an attack gets on its way from guessing to a perfect attack: 0 by guessing, 1 if always right.
+
+    (value - chance) / (perfect - chance), e.g. (linkability - 1/N) / (1 - 1/N), or 1 - EER / chance: the one scale by
+    which an attack is called the strongest. NaN where the number or its chance level is unknown.
+
+    >>> from personare.core.findings import Estimate, MetricCard
+    >>> eer = MetricCard("eer", "", "higher", (0, 0.5), 0.5, "")
+    >>> linked = MetricCard("linkability", "", "lower", (0, 1), None, "")
+    >>> risk_above_chance(Finding(eer, Estimate(0.25, 0, 0, 9))), risk_above_chance(
+    ...     Finding(linked, Estimate(0.6, 0, 1, 9), chance=0.2))
+    (0.5, 0.5)
+    """
+    perfect = finding.metric.bounds[1 if finding.metric.better == "lower" else 0]
+    chance = finding.chance_level
+    if chance is None or not math.isfinite(perfect) or perfect == chance:
+        return math.nan
+    return (finding.estimate.value - chance) / (perfect - chance)
+
+
 def strongest(findings: Sequence[Finding], *, every: Iterable[Finding] = ()) -> Finding | None:
-    """Give the best result of any attacker among those with the largest gallery, by one metric; None of nothing.
+    """Give the attack with the highest risk above chance among those with the largest gallery, by one metric.
 
     Equal results are decided by the EER of the same attack, where ``every`` finding of the run has one, then by the end
-    of the interval that is worse for the attacker, then by fewer utterances. Unknown values never win over a number.
+    of the interval that is worse for the attacker, then by fewer utterances. Unknown values never win over a number;
+    of nothing, None.
     """
     known = [f for f in largest_gallery(findings) if not math.isnan(f.estimate.value)]
     rates = {_attack(f): f.estimate.value for f in overall(every, "eer")}
@@ -94,9 +124,10 @@ def strongest(findings: Sequence[Finding], *, every: Iterable[Finding] = ()) -> 
 
 
 def strongest_attack(findings: Sequence[Finding], others: Iterable[str] = ()) -> Finding | None:
-    """Give the attack that links most, of all attackers and lengths; by EER among equals, and where nobody linked.
+    """Give the attack with the highest risk above chance, of all attackers and lengths: the strongest, everywhere.
 
-    ``others`` are metrics that decide, in this order, where neither was measured.
+    By linkability; by EER among equals, and where linkability was not measured. ``others`` are metrics that decide, in
+    this order, where neither was.
     """
     names = dict.fromkeys(("linkability", "eer", *others))
     by_metric = [[f for f in findings if f.metric.name == name] for name in names]
@@ -111,7 +142,9 @@ def _strength(finding: Finding, error_rate: float) -> tuple[float, float, float,
     e = finding.estimate
     sign = 1.0 if finding.metric.better == "lower" else -1.0  # lower is more privacy: the attacker wants it high
     end = e.low if finding.metric.better == "lower" else e.high
-    return sign * e.value, -error_rate, -math.inf if math.isnan(end) else sign * end, -utterances(finding)
+    risk = risk_above_chance(finding)
+    value = sign * e.value if math.isnan(risk) else risk
+    return value, -error_rate, -math.inf if math.isnan(end) else sign * end, -utterances(finding)
 
 
 class SeriesColours:

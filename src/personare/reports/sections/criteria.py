@@ -14,8 +14,8 @@ from personare.reports.sections.choosing import groups, overall, protected, stro
 
 TITLE = "The three legal criteria"
 LIMITS = (
-    "What is said can identify a speaker as well as how it is said: words are not assessed by these measures. The "
-    "results hold for these attackers and this corpus; a stronger attacker or other speech may give more. "
+    "What is said can identify a speaker as well as how it is said: rows of attackers who read the words say how far. "
+    "The results hold for these attackers and this corpus; a stronger attacker or other speech may give more. "
     "Whether the remaining risk is acceptable is a legal question that no number answers by itself."
 )
 OUTCOMES = {
@@ -82,7 +82,7 @@ def _rows(criterion: Criterion, findings: Sequence[Finding]) -> list[list[str]]:
     """One row per method by the best metric that was measured; none where none was."""
     for name in criterion.metrics:
         same = [f for f in findings if f.metric.name == name]
-        best = [strongest(group, every=findings) for group in groups(same, "corpus", "anonymizer").values()]
+        best = [strongest(group, every=findings) for group in groups(same, "corpus", "anonymizer", "risk").values()]
         rows = [_row(criterion.name, f, several=len(values(same, "corpus")) > 1) for f in best if f is not None]
         if rows:
             return rows
@@ -97,7 +97,7 @@ def _row(name: str, finding: Finding, *, several: bool) -> list[str]:
     return [
         name,
         f"{c.get('anonymizer', '-')}{where}",
-        attacker_or_listener(finding),
+        f"{attacker_or_listener(finding)}{' (by words)' if c.get('risk') == 'words' else ''}",
         f"{finding.metric.title}{about}{f' ({at})' if at else ''}",
         finding.text,
         finding.chance_text,

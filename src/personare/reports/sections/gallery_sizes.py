@@ -14,6 +14,7 @@ from personare.reports.sections.choosing import (
     gallery_size,
     groups,
     is_original,
+    of_risk,
     overall,
     slug,
     strongest,
@@ -70,7 +71,7 @@ def _panels(findings: Sequence[Finding], corpus: str, method: str, metric: str, 
 
 def _without_protection(findings: Sequence[Finding], metric: str) -> list[Finding]:
     """Give the curve of original speech: of the attacker who does best there, without forecasts."""
-    original = [f for f in findings if is_original(f) and f.metric.name == metric]
+    original = [f for f in of_risk(findings, "voice") if is_original(f) and f.metric.name == metric]
     best = strongest(original)
     same = [f for f in original if best is not None and f.conditions.get("attacker") == best.conditions.get("attacker")]
     return [replace(f, conditions={**f.conditions, "attacker": NO_PROTECTION}) for f in same]

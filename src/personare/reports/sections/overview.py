@@ -15,6 +15,7 @@ from personare.reports.sections.choosing import (
     groups,
     largest_gallery,
     method_label,
+    of_risk,
     overall,
     protected,
     strongest,
@@ -49,7 +50,7 @@ def overview_section(run: Run) -> Section:
             rows.append([f"{method_label(method)}{f' on {corpus}' if several else ''}", *cells])
     table = ReportTable(
         "overview",
-        "Strongest attacker of each risk in the largest gallery; 95 % intervals in brackets",
+        "By voice: strongest attacker of each risk in the largest gallery; 95 % intervals in brackets",
         ["method", *(COLUMNS[name] for name in columns)],
         rows,
         numbers=range(1, len(columns) + 1),
@@ -60,7 +61,7 @@ def overview_section(run: Run) -> Section:
 
 def _cell(findings: Sequence[Finding], every: Sequence[Finding]) -> str:
     """Write the strongest attacker's result and who it was, or the first listener's."""
-    attacks = [f for f in findings if "attacker" in f.conditions]
+    attacks = of_risk((f for f in findings if "attacker" in f.conditions), "voice")
     best = strongest(attacks, every=every) if attacks else next(iter(fewest_utterances(findings)), None)
     if best is None:
         return "-"

@@ -17,7 +17,7 @@ GENDERS = {"f": "female", "m": "male", "x": "other"}
 MOST_EXPOSED = 10
 METRICS = ("linkability", "eer")
 BY_GENDER = "By gender of the tested speakers. Whiskers: 95 % intervals; dashed: guessing."
-EXPOSED = "A method is as good as its worst case: the speakers linked most often, by the strongest attacker."
+EXPOSED = "A method is as good as its worst case: the speakers linked most often by voice, by the strongest attacker."
 
 
 def speakers_section(run: Run, colours: SeriesColours) -> Section:
@@ -75,6 +75,7 @@ def _strongest_attacks(run: Run) -> list[ArtefactFile]:
         a
         for a in run.of_kind("exposed")
         if ORIGINAL not in (a.conditions.get("anonymizer"), a.conditions.get("knowledge"))
+        and a.conditions.get("risk") != "words"
     ]
     fewest = min((int(a.conditions.get("L", 1)) for a in tables), default=1)
     for artefact in tables:
@@ -110,12 +111,14 @@ def _exposed_figure(artefact: ArtefactFile, run: Run, colours: SeriesColours) ->
 
 
 def _counted(artefact: ArtefactFile, run: Run) -> str:
-    """Count the ties: who is linked every time, and who never."""
-    c, shares = artefact.conditions, [share for _, share, _ in _shares(artefact, run)]
-    always, never = sum(share >= 1 for share in shares), sum(share <= 0 for share in shares)
+    """Count the ties: who is linked in all of their tests, of which guessing links some as well, and who in none."""
+    c, rows = artefact.conditions, _shares(artefact, run)
+    always, never = sum(share >= 1 for _, share, _ in rows), sum(share <= 0 for _, share, _ in rows)
+    guessed = sum((1 / int(c.get("N", len(rows)))) ** tests for *_, tests in rows)
     heard = f"{c.get('attacker')} attacker, L = {c.get('L', 1)}"
     where = f" on {c.get('corpus')}" if len({a.conditions.get("corpus") for a in run.of_kind("exposed")}) > 1 else ""
-    counts = f"{always:,} of {len(shares):,} people are linked every time, {never:,} never"
+    counts = f"{always:,} of {len(rows):,} people are linked in all of their tests (guessing: {guessed:.1f})"
+    counts += f", {never:,} in none"
     return f"{c.get('anonymizer')}{where} ({heard}): {counts}."
 
 

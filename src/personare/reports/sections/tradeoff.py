@@ -13,6 +13,7 @@ from personare.reports.sections.choosing import (
     fewest_utterances,
     groups,
     method_label,
+    of_risk,
     overall,
     slug,
     strongest,
@@ -23,7 +24,7 @@ RISKS = {"linkability": "Linked", "eer": "Errors of the attacker"}
 UTILITY = ("wer", "cer", "dnsmos", "visqol", "pesq", "estoi", "f0_spearman")
 MOST_PANELS = 2
 TITLE = "Privacy against utility"
-CAPTION = "Each point: one method, the strongest attacker with the fewest utterances. Crosses: 95 % intervals."
+CAPTION = "Each point: one method, the strongest attacker by voice with the fewest utterances. Crosses: 95 % intervals."
 
 
 def tradeoff_section(run: Run, colours: SeriesColours) -> Section:
@@ -45,7 +46,7 @@ def tradeoff_section(run: Run, colours: SeriesColours) -> Section:
 def _panel(findings: Sequence[Finding], risk: str, utility: str, corpus: str, colours: SeriesColours) -> Figure | None:
     points = []
     for (method,), group in groups(findings, "anonymizer").items():
-        attacks = [f for f in group if f.metric.name == risk and "attacker" in f.conditions]
+        attacks = of_risk((f for f in group if f.metric.name == risk and "attacker" in f.conditions), "voice")
         attack = strongest(fewest_utterances(attacks))
         same = [f for f in group if f.metric.name == utility]
         measured = [f for f in same if f.conditions.get("listener_trained_on", ORIGINAL) == ORIGINAL]

@@ -8,33 +8,37 @@ from dataclasses import replace
 
 from personare.core.findings import Finding
 from personare.core.tables import read_frame
-from personare.reports.blocks import Block, Facts, FigureRow, Notice, Section, Statement, Statements
+from personare.reports.blocks import Block, Facts, FigureRow, Notice, ReportTable, Section, Statement, Statements
 from personare.reports.outcomes import listed
-from personare.reports.run import ORIGINAL, ArtefactFile, Run
-from personare.reports.sections.choosing import gallery_size, of_each_corpus, people, values
+from personare.reports.protection import evidence
+from personare.reports.run import ORIGINAL, Run
+from personare.reports.sections.choosing import gallery_size, of_each_corpus, people, utterances, values
 from personare.reports.verdict_figure import verdict_figure
-from personare.reports.verdicts import MethodVerdict, evidence, judged_methods
+from personare.reports.verdicts import MethodVerdict, judged_methods
 
 TITLE = "Verdict"
 TESTED = "What was tested"
 PICTURE = (
-    "The strongest attack, on its way from guessing to speech without protection; beyond half of it a method does not "
-    "protect. Pale: 95 % interval. Circles: the best of every other attacker."
+    "By voice: the strongest attack, on its way from guessing to speech without protection; beyond half of it a method "
+    "does not protect. Pale: 95 % interval. Circles: the best of every other attacker."
 )
 
 
 def verdict_section(run: Run) -> Section:
     """Say what to think of each method and what to do next, then what was tested."""
-    verdicts = judged_methods(run.findings)
-    statements = [_statement(v, run) for v in verdicts]
+    verdicts = judged_methods(run.findings, run.notes)
+    statements = [v.statement for v in verdicts]
     blocks: list[Block] = [] if verdicts else [Notice("No attack was made, so nothing is known about risks.")]
     if verdicts:
         blocks += [Statements(once_each(statements))]
     if run.failures:
         missed = f"{len(run.failures):,} items failed, so that something may be missing here: see below."
         blocks.append(Notice(missed))
-    picture = [FigureRow([verdict_figure(verdicts)], PICTURE)] if verdicts else []
-    unmeasured = [] if verdicts else ["attacks on the voices"]
+    heard = [v for v in verdicts if v.attacks]
+    picture = [FigureRow([verdict_figure(heard)], PICTURE)] if heard else []
+    blocks += [risks_table(verdicts)] if verdicts else []
+    unmeasured = [] if heard else ["attacks on the voices"]
+    unmeasured += [] if any(v.words.strongest is not None for v in verdicts) else ["the risk by words"]
     return Section("verdict", TITLE, blocks, unmeasured, aside=[*picture, Facts(tested(run), TESTED)])
 
 
@@ -76,36 +80,27 @@ def _tested_utterances(run: Run) -> str:
     return " and ".join(f"{count:,}" for count in most.values()) if all(most.values()) else ""
 
 
-def _statement(verdict: MethodVerdict, run: Run) -> Statement:
-    """Add to a verdict how many people the strongest attack links every time."""
-    counted = "" if verdict.strongest is None else linked_every_time(verdict.strongest, run)
-    return replace(verdict.statement, sentence=" ".join(filter(None, (verdict.sentence, counted))))
+def risks_table(verdicts: Sequence[MethodVerdict]) -> ReportTable:
+    """Lay out two numbers for each method: the strongest attack by voice, and by words."""
+    several = len({v.corpus for v in verdicts}) > 1
+    rows = []
+    for one in verdicts:
+        name = f"{one.method} on {one.corpus}" if several else one.method
+        for risk, attack in (("by voice", one.strongest), ("by words", one.words.strongest)):
+            rows.append([name, risk, *_cells(attack)])
+    head = ["method", "risk", "strongest attacker", "L", "N", "metric", "value [95 %]", "guessing"]
+    return ReportTable("risks", "Both risks: the strongest attack by voice and by words", head, rows, (3, 4, 6, 7))
 
 
-def linked_every_time(attack: Finding, run: Run) -> str:
-    """Count the people whom an attack links in every single test, where the run knows."""
-    table = _exposed_by(attack, run)
-    if table is None:
-        return ""
-    shares = read_frame(table.path)["share"].to_numpy()
-    return every_time(int((shares >= 1).sum()), len(shares))
-
-
-def every_time(linked: int, people: int) -> str:
-    """Say how many people are linked every time.
-
-    >>> every_time(9, 20), every_time(1, 20), every_time(0, 20)
-    ('9 of 20 people are linked every time.', '1 of 20 people is linked every time.', '')
-    """
-    return f"{linked:,} of {people:,} people {'is' if linked == 1 else 'are'} linked every time." if linked else ""
-
-
-def _exposed_by(attack: Finding, run: Run) -> ArtefactFile | None:
-    """Find the table of speakers of one attack."""
-    names = ("corpus", "anonymizer", "attacker", "L", "N")
-    if attack.metric.name != "linkability":
-        return None
-    for artefact in run.of_kind("exposed"):
-        if all(artefact.conditions.get(name) == attack.conditions.get(name) for name in names):
-            return artefact
-    return None
+def _cells(attack: Finding | None) -> list[str]:
+    if attack is None:
+        return ["not measured", *["-"] * 5]
+    gallery = gallery_size(attack)
+    return [
+        str(attack.conditions.get("attacker", "-")),
+        str(utterances(attack)),
+        f"{gallery:,}" if gallery else "-",
+        attack.metric.title,
+        attack.text,
+        attack.chance_text,
+    ]
