@@ -15,7 +15,7 @@ from personare.core.errors import AudioError
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance
 from personare.core.vectors import cosine
-from personare.encoders.wording import FUNCTION_WORDS, Wording
+from personare.encoders.wording import FUNCTION_WORDS, Vocabulary, Wording, word_place
 from personare.pipeline.stages.embed import EmbedJob
 
 
@@ -29,16 +29,24 @@ def test_habits_are_found_whatever_the_subject() -> None:
     assert len(set(FUNCTION_WORDS)) == len(FUNCTION_WORDS)
 
 
+def test_the_vocabulary_counts_every_word_once_per_place() -> None:
+    vector = Vocabulary().of_text("Whale, whale! sea")
+    assert vector[word_place("whale")] == pytest.approx(1 + np.log(2)) and vector[word_place("sea")] == 1.0
+    assert np.count_nonzero(vector) == 3 and word_place("whale") != word_place("sea")
+
+
 def test_case_and_punctuation_say_nothing() -> None:
     words = Wording()
     assert np.array_equal(words.of_text("Don't go, THERE!"), words.of_text("don't go there"))
 
 
-def test_no_words_are_one_line(tmp_path: Path) -> None:
-    with pytest.raises(AudioError, match="without words"):
-        Wording().of_text("... 12")
+@pytest.mark.parametrize("embedder", [Wording(), Vocabulary()])
+def test_no_words_are_a_vector_and_no_text_is_one_line(tmp_path: Path, embedder: Wording | Vocabulary) -> None:
+    nothing = embedder.of_text("... 12")
+    assert np.count_nonzero(nothing) == 1 and np.array_equal(nothing, embedder.of_text("")), "everybody has the same"
+    assert nothing[-1] == embedder.of_text("some words")[-1] > 0
     with pytest.raises(AudioError, match="reads the text"):
-        Wording()([Audio(np.zeros(10, np.float32), 16_000)])
+        embedder([Audio(np.zeros(10, np.float32), 16_000)])
     silent = Utterance("u1", "s1", tmp_path / "nothing.wav")
     with pytest.raises(AudioError, match="u1: the embedder words needs its words"):
         EmbedWork("words")(silent)

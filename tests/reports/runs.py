@@ -64,9 +64,10 @@ def write_evaluation(folder: Path, *, seed: int = 1, left: dict[str, float] | No
             findings.append(_finding("eer", 0.46 * (1 - strength), 0.06, where, chance=0.46))
             linked = 1 / PEOPLE + (1 - 1 / PEOPLE) * strength
             at = {**where, "N": PEOPLE}
-            findings.append(_finding("linkability", linked, 0.1, at, chance=1 / PEOPLE))
             artefacts.append(_table(folder, "scores", _scores(rng, known), where, len(artefacts)))
             share = np.clip(strength + rng.normal(0, 0.1, PEOPLE), 0, 1)
+            always = {"always_linked": int((share >= 1).sum()), "always_guessed": PEOPLE * PEOPLE**-6}
+            findings.append(_finding("linkability", linked, 0.1, at | always, chance=1 / PEOPLE))
             frame = {"speaker": SPEAKERS, "share": share, "trials": [6] * PEOPLE}
             artefacts.append(_table(folder, "exposed", frame, at, len(artefacts)))
     artefacts += clips(folder, ["original", "mcadams"])

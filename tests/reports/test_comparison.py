@@ -38,7 +38,15 @@ FINDINGS = [
 def test_the_row_shows_the_strongest_attack_with_its_own_error_rate_and_the_price() -> None:
     head, rows = comparison_rows(FINDINGS)
     assert [" ".join(name.split()) for name in head] == [
-        *("method", "protected", "strongest attacker", "L", "linked, of 20 [95 %]", "EER [95 %]", "words wrong"),
+        *(
+            "method",
+            "protected",
+            "strongest attacker",
+            "L",
+            "linked, of 20 chance 5.0 % [95 %]",
+            "EER [95 %]",
+            "words wrong",
+        ),
     ]
     assert rows == [
         ["unprotected", "-", "ignorant", "1", "100.0 % [98.0, 102.0]", "1.0 % [-1.0, 3.0]", "10.0 %"],

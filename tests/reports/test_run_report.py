@@ -14,7 +14,7 @@ import pytest
 
 from personare.core.errors import TableError, UnknownNameError
 from personare.metrics.literature import keys_in
-from personare.reports.blocks import BulletList, Facts, FigureRow, Paragraph, Statements
+from personare.reports.blocks import BulletList, Facts, FigureRow, Paragraph, ReportTable, Statements
 from personare.reports.page import Page, render
 from personare.reports.report import FORMATS, page_of_run, subtitle, write_page, write_run_report
 from personare.reports.run import read_run
@@ -94,7 +94,7 @@ def test_each_risk_is_a_sentence_with_number_interval_chance_and_outcome(page: P
         if s.startswith("b1 <x>: “I do not know that voices were changed. From one utterance I pick")
     )
     tones = {s.sentence: s.tone for b in page.blocks() if isinstance(b, Statements) for s in b.statements}
-    assert tones[linked] == "exposed" and tones[safe] == "not-shown"
+    assert tones[linked] == "exposed" and tones[safe] == "unproven", "green only where the whole verdict is"
     assert any(s.startswith("Without protection: “Nothing is hidden from me.") for s in sentences)
     assert any("guess the speaker's gender" in s for s in sentences)
 
@@ -159,14 +159,14 @@ def test_what_nobody_asked_for_is_one_line_at_the_end(small: Page, evaluation: P
 
 def test_the_first_screen_says_the_verdict_the_next_step_and_what_was_tested(evaluation: Page) -> None:
     first = evaluation.sections[0]
-    assert [type(block) for block in first.every_block] == [Statements, FigureRow, Facts]
+    assert [type(block) for block in first.every_block] == [Statements, ReportTable, FigureRow, Facts]
     (card,) = first.blocks[0].statements if isinstance(first.blocks[0], Statements) else ()
-    assert card.label == "mcadams: not protected" and card.tone == "exposed"
+    assert card.label == "mcadams: voice not protected" and card.tone == "exposed"
     assert card.sentence == (
-        "Everybody who was played (ignorant and lazy-informed) does better than guessing. From 3 utterances the "
-        "lazy-informed attacker picks the right person out of 12 in 89.4 % [79.4, 99.4] of cases; guessing gives "
+        "By voice: everybody who was played (ignorant and lazy-informed) does better than guessing. From 3 utterances "
+        "the lazy-informed attacker picks the right person out of 12 in 89.4 % [79.4, 99.4] of cases; guessing gives "
         "8.3 %, speech without protection 99.9 %. Of the unprotected risk 88.5 % remains. 1 of 12 people "
-        "is linked every time."
+        "is linked every time. Risk by words: not measured, because no attacker read the words."
     )
     assert card.next_step.startswith("do not release it as anonymous; use a stronger method")
     assert [figure.name for figure in evaluation.figures[:1]] == ["verdict"]
@@ -192,13 +192,18 @@ def test_a_next_step_that_all_share_is_said_once(page: Page) -> None:
 
 
 def test_an_evaluation_shows_the_strongest_attack_first_and_original_speech_last(evaluation: Page) -> None:
-    table = evaluation.tables[0]
+    risks, table = evaluation.tables[:2]
+    assert [row[:5] for row in risks.rows] == [
+        ["mcadams", "by voice", "lazy-informed", "3", "12"],
+        ["mcadams", "by words", "not measured", "-", "-"],
+    ]
     assert table.head[0].startswith("attacker") and [row[0] for row in table.rows] == [
         *("lazy-informed *", "lazy-informed", "ignorant", "ignorant", "original", "original")
     ]
     assert [row[-1] for row in table.rows[-2:]] == ["unprotected"] * 2 and table.rows[0][-1] == "exposed"
     counted = [b.sentences for b in evaluation.blocks() if isinstance(b, BulletList)]
-    assert ["mcadams (lazy-informed attacker, L = 1): 0 of 12 people are linked every time, 0 never."] in counted
+    ties = "0 of 12 people are linked in all of their tests (guessing: 0.0), 0 in none."
+    assert [f"mcadams (lazy-informed attacker, L = 1): {ties}"] in counted
 
 
 def test_everything_that_is_cited_is_listed_at_the_end(page: Page, html: str) -> None:

@@ -10,8 +10,9 @@ import pytest
 from personare.core.findings import Estimate
 from personare.reports.drawing.shapes import Circle, Polygon, Scene
 from personare.reports.palette import LIGHT
+from personare.reports.protection import Protection
 from personare.reports.verdict_figure import COLOURS, PAD, WIDTH_PT, verdict_figure
-from personare.reports.verdicts import MethodVerdict, Protection, judged_methods
+from personare.reports.verdicts import PROTECTION_TONES, MethodVerdict, judged_methods
 from reports.drawing.overlaps import assert_nothing_is_cut_or_covered, flat, words_of
 from reports.test_verdicts import INFORMED, UNKNOWN, UNPROTECTED, at, finding
 
@@ -22,7 +23,8 @@ def texts(scene: Scene) -> list[str]:
 
 def marks(scene: Scene, protection: Protection) -> list[float]:
     """Where the upright marks of this verdict's colour stand, as shares of the track."""
-    boxes = [s for s in flat(scene.shapes) if isinstance(s, Polygon) and s.colour == COLOURS[protection]]
+    colour = COLOURS[PROTECTION_TONES[protection]]
+    boxes = [s for s in flat(scene.shapes) if isinstance(s, Polygon) and s.colour == colour]
     narrow = [s for s in boxes if max(x for x, _ in s.points) - min(x for x, _ in s.points) == pytest.approx(3.5)]
     return [(sum(x for x, _ in s.points) / 4 - PAD) / (WIDTH_PT - 2 * PAD) for s in narrow]
 
@@ -40,7 +42,7 @@ def test_the_mark_lies_at_the_share_that_remains(attacks: list[object], protecti
     (verdict,) = judged_methods([*UNPROTECTED, *attacks])  # type: ignore[list-item]
     figure = verdict_figure([verdict])
     assert verdict.protection == protection and marks(figure.scene, protection) == [pytest.approx(verdict.share)]
-    assert {"guessing 5.0 %", "half", "no protection 95.0 %", "b2", protection.capitalize()} <= set(texts(figure.scene))
+    assert {"guessing 5.0 %", "half", "no protection 95.0 %", "b2", f"Voice {protection}"} <= set(texts(figure.scene))
     assert verdict.label in figure.alt and "between guessing 5.0 % and no protection 95.0 %" in figure.alt
     assert len([s for s in flat(figure.scene.shapes) if isinstance(s, Circle) and s.width]) == len(attacks) - 1
     assert_nothing_is_cut_or_covered(figure.scene)
@@ -78,7 +80,7 @@ def test_without_unprotected_speech_the_track_ends_with_a_perfect_attack() -> No
 def test_what_nobody_with_training_tried_is_protected_so_far() -> None:
     (verdict,) = judged_methods([*UNPROTECTED, at(0.0)])
     scene = verdict_figure([verdict]).scene
-    assert "Protected so far" in texts(scene)
+    assert "Voice protected so far" in texts(scene)
     assert any(w.colour == LIGHT["good"] for w in words_of(scene))
 
 

@@ -16,18 +16,10 @@ from personare.core.errors import UnknownNameError
 from personare.core.findings import Estimate, Finding
 from personare.metrics import card
 from personare.reports.outcomes import Outcome, outcome, risk_statement
+from personare.reports.protection import Protection, evidence, remaining, verdict
 from personare.reports.sections.choosing import strongest, strongest_attack
 from personare.reports.summary import other_rows, summary_rows
-from personare.reports.verdicts import (
-    PROTECTION_TONES,
-    MethodVerdict,
-    Protection,
-    evidence,
-    judged_methods,
-    method_verdicts,
-    remaining,
-    verdict,
-)
+from personare.reports.verdicts import PROTECTION_TONES, MethodVerdict, judged_methods, method_verdicts
 
 CHANCE = {"eer": 0.46, "linkability": 0.05, "singling_out": 0.37, "rank_link_p50": 6.5, "risk_over_control": 0.0}
 
@@ -111,7 +103,7 @@ def test_a_verdict_rests_on_everybody_and_the_largest_gallery_of_anonymized_spee
         (judged,) = judged_methods(order)
         assert {id(f) for f in judged.attacks} == {id(f) for f in kept}
         assert [(s.label, s.tone) for s in method_verdicts(order)] == [
-            ("b2: protected against those who were played", "not-shown")
+            ("b2: voice protected against those who were played", "not-shown")
         ]
 
 
@@ -218,7 +210,7 @@ def test_a_missing_metric_is_a_dash_and_the_rest_has_its_own_table() -> None:
 
 def test_a_risk_below_chance_is_said_as_such() -> None:
     below = risk_statement(finding("linkability", 0.0, 0.04, N=20))
-    assert below.tone == "not-shown" and below.sentence.endswith("5.0 %: below chance, I do worse than guessing.”")
+    assert below.tone == "unproven" and below.sentence.endswith("5.0 %: below chance, I do worse than guessing.”")
     few = risk_statement(finding("linkability", math.nan, math.nan, N=20))
     assert few.tone == "undecided" and "too few speakers for an interval" in few.sentence
 
@@ -277,7 +269,7 @@ def test_a_method_is_protected_partly_or_not(attacks: list[Finding], expected: P
         found = judged(*order)
         assert (found.protection, found.learned) == (expected, learned)
         assert found.statement.tone == PROTECTION_TONES[expected]
-        assert found.label.startswith(f"b2: {expected}") and found.text.startswith(f"{found.label}. ")
+        assert found.label.startswith(f"b2: voice {expected}") and found.text.startswith(f"{found.label}. ")
         assert ("was not played" in found.sentence) == (expected == "protected" and not learned)
         assert found.text.endswith(".") and ".." not in found.text.replace("...", "")
 

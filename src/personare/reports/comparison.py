@@ -62,8 +62,7 @@ def comparison_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[s
         if read:
             shown = "-" if verdict is None or verdict.words.strongest is None else BY_WORDS[verdict.words.shown]
             rows.append([*before, "words", shown, *_attack(of_risk(group, "words")), *["-"] * len(prices)])
-    chance = f"\nguessing {number_text(1 / people, '%')}" if people else ""
-    linked = f"linked, of {people:,}{chance}" if people else "linked\n[95 %]"
+    linked = f"linked, of {people:,}\nchance {number_text(1 / people, '%')} [95 %]" if people else "linked\n[95 %]"
     head = [
         *["corpus"] * corpora,
         *("method", *["by"] * read, "protected", "strongest\nattacker", "L", linked, "EER\n[95 %]"),

@@ -56,6 +56,9 @@ NOTHING_STRONGER: dict[Protection, str] = {
     "partly protected": "release fewer utterances of each person; no stronger method is built in.",
     "not protected": "do not release it as anonymous; try fewer utterances of each person, or a method of your own.",
 }
+FEWER_WORDS = (
+    "release fewer utterances of each person, or remove names and rare words: no change of the voice hides them."
+)
 PLAY_INFORMED = (
     "let an attacker try who has learnt from speech of other people: `personare evaluate ... --train OTHERS`."
 )
@@ -129,6 +132,8 @@ class MethodVerdict:
     @property
     def next_step(self) -> str:
         """What to do about it."""
+        if self.protection == "protected" and self.words.identifies:
+            return FEWER_WORDS
         if self.protection == "protected" and not self.learned:
             return PLAY_INFORMED
         if any(name in self.method for name in STRONGEST):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from personare.core.findings import WORDS_NOT_MEASURED, Finding
-from personare.reports.outcomes import Outcome, achieved
-from personare.reports.protection import EVIDENCE, exposed_by, verdict
+from personare.reports.outcomes import Outcome, achieved, exposed_by
+from personare.reports.protection import EVIDENCE, verdict
 from personare.reports.sections.choosing import strongest_attack, utterances
 
 NOBODY_READ = f"{WORDS_NOT_MEASURED} no attacker read the words."

@@ -38,7 +38,6 @@ def verdict_section(run: Run) -> Section:
     picture = [FigureRow([verdict_figure(heard)], PICTURE)] if heard else []
     blocks += [risks_table(verdicts)] if verdicts else []
     unmeasured = [] if heard else ["attacks on the voices"]
-    unmeasured += [] if any(v.words.strongest is not None for v in verdicts) else ["the risk by words"]
     return Section("verdict", TITLE, blocks, unmeasured, aside=[*picture, Facts(tested(run), TESTED)])
 
 

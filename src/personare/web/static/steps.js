@@ -121,21 +121,27 @@ const VERDICTS = {
   "not protected": ["bad", "▲", better => `Do not give it away as anonymous: choose ${better}, and let attackers listen again.`],
   "not decided": ["open", "○", () => "Hide recordings of more people, or more of each: so few prove nothing."],
 };
+// the mark of the whole verdict, voice and words; green only where neither is shown to identify anybody
+const MARKS = { "not-shown": ["good", "●"], "partly": ["warn", "◆"], "exposed": ["bad", "▲"], "undecided": ["open", "○"] };
+const WORDS = "The words identify people, whatever the voice: give away fewer recordings of each person.";
+const identified = one => Boolean(one.by_words && one.by_words.shown === "exposed");
 const judged = job => (job.ended.attack && job.ended.attack.ok && job.ended.attack.verdicts) || [];
 const exposed = job => judged(job).some(one => one.protection === "not protected");
 
 function verdict(one, job) {
-  const [kind, mark, next] = VERDICTS[one.protection] || VERDICTS["not decided"], { method, strength } = job;
-  const strongest = strength === "strong" && kind !== "good" && kind !== "open";
-  const words = strongest ? "Do not give it away as anonymous, or give away fewer recordings of each person; there is no greater strength." : next(method ? "another method or a strength" : "a greater strength");
+  const [plain, sign, next] = VERDICTS[one.protection] || VERDICTS["not decided"], { method, strength } = job;
+  const [kind, mark] = MARKS[one.tone] || [plain, sign];
+  const strongest = strength === "strong" && plain !== "good" && plain !== "open";
+  const words = plain === "good" && identified(one) ? WORDS : strongest ? "Do not give it away as anonymous, or give away fewer recordings of each person; there is no greater strength." : next(method ? "another method or a strength" : "a greater strength");
   const name = method || `${strength[0].toUpperCase()}${strength.slice(1)}`;
-  return el("section", { class: `verdict ${kind}` }, el("h2", { class: "first" }, el("span", { "aria-hidden": "true" }, `${mark} `), `${name}: ${one.protection}`),
+  return el("section", { class: `verdict ${kind}` }, el("h2", { class: "first" }, el("span", { "aria-hidden": "true" }, `${mark} `), `${name}: ${one.verdict || one.protection}`),
     el("p", {}, unbroken(one.sentence)), el("p", {}, el("b", {}, "Next: "), words));
 }
 
 function givenAway(job) {
   if (!job.ended.attack || !job.ended.attack.ok) return "To give away, when attackers have had their try:";
   if (exposed(job)) return "Hidden, but not protected; not to be given away as anonymous:";
+  if (judged(job).some(identified)) return "Voices are hidden; the words still identify people:";
   return judged(job).some(one => one.protection === "not decided") ? "Hidden; whether that protects anybody is not proved yet:" : "May be given away:";
 }
 
