@@ -64,6 +64,15 @@ class Segmentation(PublishedEmbedder):
             window[0, 0, : len(part)] = part
             yield start, SPEAKERS_OF_CLASS[session.run(None, {name: window})[0][0].argmax(axis=1)]
 
+    def speech(self, samples: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Tell of each of 16 kHz samples whether anybody speaks."""
+        spoken = np.zeros(len(samples), np.bool_)
+        for start, active in self(samples):
+            part = spoken[start : start + WINDOW]
+            frames = np.repeat(active.any(axis=1), FRAME)
+            part[:] = np.pad(frames, (0, max(0, len(part) - len(frames))), mode="edge")[: len(part)]
+        return spoken
+
 
 def several_speakers(audio: Audio) -> bool | None:
     """Whether more than one person speaks on this channel; None where a model for it is not fetched."""
