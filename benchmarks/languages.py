@@ -84,7 +84,7 @@ def _judge(method: XVector, speaker: Speaker, path: Path, sound: Audio, facts: S
         transcript = transcribe(sound.samples, how=method._recognizing, speaker=facts, method="xvector")
     except RejectedSpeechError as error:
         reason = str(error)
-        named = reason.split("(")[1].split(")")[0] if reason.startswith("this is") and "(" in reason else ""
+        named = reason.split("(")[1].split(")")[0] if reason.startswith("this sounds like") and "(" in reason else ""
         return Outcome(*known, "rejected", named, reason=reason)
     notes = transcript.notes
     outcome = "spoken" if notes.is_speech else "no speech"

@@ -40,6 +40,11 @@ class Preset:
         return tuple(getattr(ANONYMIZERS.load(self.method), "MODELS", ()))
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages it speaks; empty where it works in any language."""
+        return tuple(getattr(ANONYMIZERS.load(self.method), "LANGUAGES", ()))
+
+    @property
     def missing(self) -> list[str]:
         """Those of its models that are not fetched."""
         return missing(*self.models)

@@ -14,7 +14,7 @@ def strengths() -> list[dict[str, Any]]:
     """
     from personare.anonymizers.presets import PRESETS
 
-    names = ("name", "method", "meaning", "attacker_errs", "words_wrong", "missing")
+    names = ("name", "method", "meaning", "attacker_errs", "words_wrong", "languages", "missing")
     return [{name: getattr(preset, name) for name in names} for preset in PRESETS.values()]
 
 

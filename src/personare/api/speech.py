@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -89,8 +89,26 @@ class ResolvedMethod:
     note: str = ""
 
 
-def resolve_method(method: str | None, strength: str | None, parameters: Mapping[str, Any]) -> ResolvedMethod:
-    """Choose the method: the one named, or a strength's, or the best usual one whose models are there."""
+def resolve_method(
+    method: str | None, strength: str | None, parameters: Mapping[str, Any], *, language: str | None = None
+) -> ResolvedMethod:
+    """Choose the method: the one named, or a strength's, or the best usual one whose models are there.
+
+    The ``language`` is a parameter of methods that transcribe; others work in any language and ignore it.
+    """
+    chosen = _resolved(method, strength, parameters)
+    if language is None or not _transcribes(chosen.method):
+        return chosen
+    return replace(chosen, parameters={**chosen.parameters, "language": language})
+
+
+def _transcribes(method: str) -> bool:
+    from personare.anonymizers import ANONYMIZERS
+
+    return bool(getattr(ANONYMIZERS.load(method), "LANGUAGES", ()))
+
+
+def _resolved(method: str | None, strength: str | None, parameters: Mapping[str, Any]) -> ResolvedMethod:
     from personare.anonymizers.presets import preset, usual
 
     if method is not None and strength is not None:
@@ -110,6 +128,7 @@ def anonymize(
     strength: str | None = None,
     key: str | Path | Key | None = None,
     speaker: str = "speaker",
+    language: str | None = None,
     **parameters: Any,
 ) -> Audio:
     """Hide the voice of one recording; with ``xvector`` and ``cascade`` the result has another length.
@@ -121,10 +140,12 @@ def anonymize(
     strength : ``fast``, ``balanced`` or ``strong`` instead of a method.
     key : a passphrase, a key file (a Path) or a Key; the same key and ``speaker`` give the same new voice. None draws a
         new voice every time.
+    language : of the speech, for methods that transcribe it; None identifies it, stretch by stretch. Speech in a
+        language that the method does not speak is refused.
     """
     from personare.anonymizers import anonymizer
 
-    chosen = resolve_method(method, strength, parameters)
+    chosen = resolve_method(method, strength, parameters, language=language)
     if chosen.note:
         warnings.warn(chosen.note, stacklevel=2)
     made = anonymizer(chosen.method, **chosen.parameters)
@@ -160,6 +181,7 @@ def anonymize_corpus(
     method: str | None = None,
     strength: str | None = None,
     parameters: Mapping[str, Any] | None = None,
+    language: str | None = None,
     level: Literal["speaker", "utterance"] = "speaker",
     key: str | Path | None = None,
     names: Literal["tokens", "keep"] = "tokens",
@@ -179,7 +201,7 @@ def anonymize_corpus(
 
     Parameters
     ----------
-    method, strength : as for ``anonymize``; ``parameters`` are the method's.
+    method, strength, language : as for ``anonymize``; ``parameters`` are the method's.
     target : a new folder; what must stay (the key) goes to ``target-private`` beside it.
     key : a key file, made where there is none; level : one new voice per speaker, or per utterance.
     shard : ``I/N`` does the I-th of N parts only.
@@ -196,7 +218,7 @@ def anonymize_corpus(
     from personare.pipeline.jobs.target import Origin
     from personare.pipeline.system import System
 
-    chosen = resolve_method(method, strength, parameters or {})
+    chosen = resolve_method(method, strength, parameters or {}, language=language)
     if chosen.note:
         warnings.warn(chosen.note, stacklevel=2)
     system = System(chosen.method, chosen.parameters, level)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from personare.api.speech import ResolvedMethod
     from personare.core.corpus_parts import CorpusParts
     from personare.core.remote import RemoteFolder
+    from personare.core.spoken import SpeechNotes
     from personare.corpora.gathering import PartsReading
     from personare.pipeline.jobs.anonymize_file import AnonymizedFile
     from personare.pipeline.jobs.speaker_check import CheckedCorpus
@@ -32,6 +33,9 @@ def anonymize(
     strength: str | None = typer.Option(None, help="fast, balanced or strong (see: personare methods)."),
     method: str | None = typer.Option(None, help="A method by name (see: personare methods), or module:Class."),
     settings: list[str] | None = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
+    language: str | None = typer.Option(
+        None, metavar="CODE", help="Language of all speech, e.g. en; without it, identified stretch by stretch."
+    ),
     unsure: str | None = typer.Option(
         None, help="With cascade (strong): 'speak' words that were hardly understood, leave 'silence', or a 'tone'."
     ),
@@ -72,6 +76,11 @@ def anonymize(
     Without --strength or --method, the best method whose models are there is
     used; one line says how to get a better one.
 
+    balanced and strong transcribe the speech and speak the words again, in
+    English only. Recordings in another language are rejected, and shorter
+    stretches are replaced by a tone; --language en overrides the
+    identification. fast works in any language.
+
     Whoever has the originals finds them again by length, loudness or words;
     --retime, --trim, --coarse and --no-text leave less to compare, and
     personare audit measures how much.
@@ -111,7 +120,8 @@ def anonymize(
     rule = parse_rule(speaker_from) if speaker_from is not None else None
     if shard is not None:
         shard_of(shard, [], name=str)
-    chosen = _chosen(method, strength, [*(settings or ()), *([f"unsure={unsure}"] if unsure is not None else ())])
+    typed = [*(settings or ()), *([f"unsure={unsure}"] if unsure is not None else ())]
+    chosen = _chosen(method, strength, typed, language)
     if source != PIPE:
         places.check_source(source, target)
     one = is_recording(source)
@@ -135,11 +145,11 @@ def anonymize(
     with read_in_parts(source, layout=layout, speaker_from=speaker_from, fetched=fetch is not None) as reading:
         speakers = _tell_corpus(reading, source, system, here=fetch is None)
         if dry_run:
-            how = {"jobs": jobs, "key": key, "as_json": as_json, "speakers": speakers}
-            tell_plan(reading.corpus.whole(), source, target, system, **how)
+            plan: dict[str, Any] = {"jobs": jobs, "key": key, "as_json": as_json, "speakers": speakers}
+            tell_plan(reading.corpus.whole(), source, target, system, **plan)
             return
         origin = places.Origin(source, layout, speaker_from)
-        how = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
+        how: dict[str, Any] = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
         how |= {"timing": timing, "text": not no_text, "engine": engine_named(engine, jobs, address)}
         how |= {"excluded": left_out(reading.problems)}
         _corpus(reading.corpus, target, system, origin, how | remote, as_json=as_json)
@@ -153,13 +163,15 @@ def _remote(url: str) -> RemoteFolder:
     return remote
 
 
-def _chosen(method: str | None, strength: str | None, settings: list[str] | None) -> ResolvedMethod:
+def _chosen(
+    method: str | None, strength: str | None, settings: list[str] | None, language: str | None
+) -> ResolvedMethod:
     """Choose the method; a name or setting that does not exist is refused before any recording is looked at."""
     from personare.api.speech import resolve_method
     from personare.cli.settings import parse_settings
     from personare.pipeline.system import System
 
-    chosen = resolve_method(method, strength, parse_settings(settings))
+    chosen = resolve_method(method, strength, parse_settings(settings), language=language)
     System(chosen.method, chosen.parameters).build()
     return chosen
 
@@ -232,13 +244,27 @@ def _tell_one(done: AnonymizedFile, target: Path, system: System, *, kept: bool,
     piped = done.private is None
     voices = f"{done.voices} new voice{'s' if done.voices > 1 else ''}"
     place = "standard output" if piped else str(target)
-    typer.echo(f"{place}: {done.speech_s:.1f} s by {system.name}, {voices}", err=piped)
+    before = f" (before: {done.source_s:.1f} s)" if abs(done.speech_s - done.source_s) >= 0.05 else ""
+    typer.echo(f"{place}: {done.speech_s:.1f} s{before} by {system.name}, {voices}", err=piped)
+    if done.notes is not None:
+        typer.echo(_heard(done.notes), err=piped)
     if done.picture:
         show.aside("note: the picture is copied as it is: faces, name plates and lips stay")
     if done.private is not None:
         typer.echo(f"keep private: {done.private}")
     elif not kept:
         show.aside("the key of this pipe is forgotten; --key FILE keeps it")
+
+
+def _heard(notes: SpeechNotes) -> str:
+    """Say what a method that transcribes heard in one recording."""
+    if not notes.is_speech:
+        return "no speech was heard: the result is silent"
+    omitted = f"; {notes.omitted_s:.1f} s of speech are omitted, marked by a tone" if notes.omitted_s else ""
+    return (
+        f"language {notes.language} ({100 * notes.language_confidence:.0f} %), {notes.words} words "
+        f"({100 * notes.word_confidence:.0f} % sure){omitted}"
+    )
 
 
 def _tell_corpus(reading: PartsReading, source: Path, system: System, *, here: bool) -> CheckedCorpus | None:

@@ -29,6 +29,8 @@ def tell(
     as_json: bool = False,
 ) -> None:
     """Print the summary of a corpus: one JSON object, or a table; notes and problems go to stderr."""
+    from personare.pipeline.jobs.least_certain import LEAST_CERTAIN
+
     show.failures(summary.failures)
     for line in notes(summary, target):
         show.aside(f"note: {line}")
@@ -40,6 +42,10 @@ def tell(
         head = ["done", "kept from before", "failed", "hours", "real-time factor"]
         show.table(f"{method} -> {target}", head, [[*numbers, factor]])
         typer.echo(f"{summary.ledger.line}. {summary.ledger.speakers_line}")
+        for line in summary.speech.lines:
+            typer.echo(line)
+        if summary.least_certain:
+            typer.echo(f"listen to the least certain recordings first: {private / LEAST_CERTAIN}")
         typer.echo(f"keep private: {private}{f' and the key {key}' if key else ''}")
         words = ["personare", "evaluate", source, target]
         words += (["--key", key] if key else []) + (["--method", method] if ":" in method else [])
@@ -63,6 +69,15 @@ def notes(summary: AnonymizeSummary, target: Path) -> list[str]:
         f"{summary.swept} half-written files of a run that was killed were removed": summary.swept,
     }
     return [line for line, holds in lines.items() if holds]
+
+
+def _length(factor: float | None, hours: float) -> str:
+    """Say how long the result will be."""
+    if factor is None:
+        return "unknown: nothing could be anonymized"
+    if abs(factor - 1) < 0.005:
+        return "the same"
+    return f"about {factor * hours:.2f} hours ({100 * (factor - 1):+.0f} %, by a sample)"
 
 
 def tell_plan(
@@ -91,6 +106,7 @@ def tell_plan(
         "people": f"{plan.people:,}",
         "utterances": f"{plan.utterances:,}" + (f" ({len(plan.unreadable)} unreadable)" if plan.unreadable else ""),
         "speech": f"{plan.hours:.2f} hours",
+        "result's length": _length(plan.length_factor, plan.hours),
         "several speakers": f"{shared:,} of {plan.speakers_checked:,} checked"
         if plan.speakers_checked
         else "not checked",

@@ -41,10 +41,13 @@ def methods(
         return
     if name is None:
         rows = [
-            [p.name, _typed(p), f"{p.attacker_errs:.1f} %", f"{p.words_wrong:.1f} %", _state(p), p.meaning]
+            [
+                *(p.name, _typed(p), f"{p.attacker_errs:.1f} %", f"{p.words_wrong:.1f} %"),
+                *(", ".join(p.languages) or "any", _state(p), p.meaning),
+            ]
             for p in PRESETS.values()
         ]
-        head = ["strength", "method", "EER", "wrong words", "models", "what it means"]
+        head = ["strength", "method", "EER", "wrong words", "languages", "models", "what it means"]
         show.table("strengths: personare anonymize SRC DST --strength NAME", head, rows)
         show.text(
             "EER: how often the strongest of the attackers errs that were played; "
@@ -119,6 +122,7 @@ def _as_row(preset: Preset) -> dict[str, Any]:
         "meaning": preset.meaning,
         "eer_percent": preset.attacker_errs,
         "wer_percent": preset.words_wrong,
+        "languages": list(preset.languages),
         "models": list(preset.models),
         "missing": preset.missing,
     }

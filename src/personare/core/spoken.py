@@ -9,7 +9,7 @@ it did with a recording comes back as ``SpeechNotes``, which manifests, summarie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,8 +20,20 @@ from personare.core.protocols import Anonymizer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LEAST_SHARE = 0.005  # less likely languages are left out of what is known of a speaker
 _FLOOR = 1e-4
+
+
+@dataclass(frozen=True)
+class LanguageOdds:
+    """How likely speech is in a language that a method speaks: the mean log-odds of its stretches.
+
+    ``clarity`` is the mean of their absolute values: large where every stretch is clear, whatever it is; ``weight``,
+    how many stretches it rests on.
+    """
+
+    mean: float
+    clarity: float
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -32,13 +44,13 @@ class SpeakerEvidence:
     ----------
     speech_s : seconds of speech it rests on.
     vector : a speaker embedding; empty where the method needs none.
-    languages : the probability of each language; empty where the method needs none.
+    language : the odds of its language; None where the method needs none, or knows it.
     gender_score : above 0 for a woman's voice; None where the method needs none.
     """
 
     speech_s: float = 0.0
     vector: tuple[float, ...] = ()
-    languages: Mapping[str, float] = field(default_factory=dict)
+    language: LanguageOdds | None = None
     gender_score: float | None = None
 
 
@@ -50,21 +62,22 @@ class SpeakerFacts:
     ----------
     gender : f or m, given by the corpus or guessed.
     vector : the mean speaker embedding, of length 1.
-    languages : the probability of each language that is likely enough.
+    language : the odds of the language over all recordings.
     """
 
     gender: str | None = None
     vector: tuple[float, ...] = ()
-    languages: Mapping[str, float] = field(default_factory=dict)
+    language: LanguageOdds | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values, for a JSON file."""
-        return {"gender": self.gender, "vector": list(self.vector), "languages": dict(self.languages)}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SpeakerFacts:
         """Read plain values."""
-        return cls(values["gender"], tuple(values["vector"]), dict(values["languages"]))
+        odds = values["language"]
+        return cls(values["gender"], tuple(values["vector"]), None if odds is None else LanguageOdds(**odds))
 
 
 NOTHING_KNOWN = SpeakerFacts()
@@ -73,17 +86,17 @@ NOTHING_KNOWN = SpeakerFacts()
 def pool(evidence: Sequence[SpeakerEvidence], *, gender: str | None = None) -> SpeakerFacts:
     """Make the facts of a speaker from the evidence of their recordings; a ``gender`` that is given (f, m) counts.
 
-    >>> both = [SpeakerEvidence(3.0, (), {"en": 0.4, "de": 0.6}, -0.1), SpeakerEvidence(9.0, (), {"en": 0.9}, 0.2)]
-    >>> facts = pool(both)
-    >>> facts.gender, max(facts.languages, key=facts.languages.get)
-    ('f', 'en')
+    >>> short = SpeakerEvidence(3.0, (), LanguageOdds(-1.0, 1.0, 1.0), -0.1)
+    >>> facts = pool([short, SpeakerEvidence(9.0, (), LanguageOdds(5.0, 5.0, 3.0), 0.2)])
+    >>> facts.gender, facts.language
+    ('f', LanguageOdds(mean=3.5, clarity=4.0, weight=4.0))
     """
     vectors = [np.array(one.vector) for one in evidence if one.vector]
     scores = [(one.gender_score, one.speech_s) for one in evidence if one.gender_score is not None]
     if gender not in ("f", "m"):
         total = sum(score * max(speech_s, _FLOOR) for score, speech_s in scores)
         gender = ("f" if total > 0 else "m") if scores else None
-    return SpeakerFacts(gender, _mean_vector(vectors), _mean_languages(evidence))
+    return SpeakerFacts(gender, _mean_vector(vectors), _mean_odds([one.language for one in evidence]))
 
 
 def _mean_vector(vectors: Sequence[NDArray[np.float64]]) -> tuple[float, ...]:
@@ -93,19 +106,14 @@ def _mean_vector(vectors: Sequence[NDArray[np.float64]]) -> tuple[float, ...]:
     return tuple((mean / max(float(np.linalg.norm(mean)), 1e-9)).tolist())
 
 
-def _mean_languages(evidence: Sequence[SpeakerEvidence]) -> dict[str, float]:
-    """The geometric mean of probabilities, each by its seconds of speech: one odd recording decides nothing."""
-    known = [one for one in evidence if one.languages]
-    weights = [max(one.speech_s, _FLOOR) for one in known]
-    codes = sorted({code for one in known for code in one.languages})
-    logs = {
-        code: sum(w * np.log(max(one.languages.get(code, 0.0), _FLOOR)) for one, w in zip(known, weights, strict=True))
-        for code in codes
-    }
-    shares = {code: float(np.exp(log / sum(weights))) for code, log in logs.items()}
-    total = sum(shares.values())
-    likely = {code: round(share / total, 4) for code, share in shares.items()}
-    return {code: share for code, share in likely.items() if share >= _LEAST_SHARE}
+def _mean_odds(odds: Sequence[LanguageOdds | None]) -> LanguageOdds | None:
+    known = [one for one in odds if one is not None]
+    weight = sum(one.weight for one in known)
+    if not weight:
+        return None
+    mean = sum(one.mean * one.weight for one in known) / weight
+    clarity = sum(one.clarity * one.weight for one in known) / weight
+    return LanguageOdds(round(mean, 4), round(clarity, 4), round(weight, 4))
 
 
 @dataclass(frozen=True)
@@ -133,6 +141,73 @@ class SpeechNotes:
     def is_speech(self) -> bool:
         """Whether any speech was heard."""
         return self.speech_s > 0
+
+
+def combine(notes: Sequence[SpeechNotes | None]) -> SpeechNotes | None:
+    """Put the notes of the channels of a recording together: the language is that of most of their speech.
+
+    >>> combine([SpeechNotes("en", 0.9, 2.0, 0.0, 5, 0.8), SpeechNotes()]).words
+    5
+    """
+    known = [one for one in notes if one is not None]
+    if not known:
+        return None
+    most = max(known, key=lambda one: one.speech_s)
+    words = sum(one.words for one in known)
+    confidence = sum(one.words * one.word_confidence for one in known) / words if words else 0.0
+    return SpeechNotes(
+        most.language,
+        most.language_confidence,
+        round(sum(one.speech_s for one in known), 2),
+        round(sum(one.omitted_s for one in known), 2),
+        words,
+        round(confidence, 4),
+    )
+
+
+@dataclass(frozen=True)
+class SpeechSummary:
+    """What the recordings of a folder hold, and how long they were before and after.
+
+    Parameters
+    ----------
+    source_s, result_s : seconds of all recordings before and after.
+    languages : how many recordings are in which language, by a method that transcribes.
+    non_speech : recordings without any speech, which such a method leaves silent.
+    partly : recordings of which some speech is omitted; ``omitted_s`` seconds in all.
+    """
+
+    source_s: float = 0.0
+    result_s: float = 0.0
+    languages: Mapping[str, int] = field(default_factory=dict)
+    non_speech: int = 0
+    partly: int = 0
+    omitted_s: float = 0.0
+
+    @property
+    def lines(self) -> list[str]:
+        """Say it in lines for a person; nothing that is not worth saying.
+
+        >>> SpeechSummary(1200.0, 1734.0, {"en": 9}, non_speech=1).lines
+        ['length: 20.0 min before, 28.9 min after (+44 %)', 'languages: 9 en; 1 recording without speech is silent']
+        """
+        said = []
+        if self.source_s and abs(self.result_s / self.source_s - 1) >= 0.005:
+            change = 100 * (self.result_s / self.source_s - 1)
+            said.append(f"length: {_minutes(self.source_s)} before, {_minutes(self.result_s)} after ({change:+.0f} %)")
+        heard = [f"{count:,} {code}" for code, count in sorted(self.languages.items(), key=lambda one: -one[1])]
+        parts = [", ".join(heard)] if heard else []
+        if self.non_speech:
+            one = self.non_speech == 1
+            are = "recording without speech is" if one else "recordings without speech are"
+            parts.append(f"{self.non_speech:,} {are} silent")
+        if self.partly:
+            parts.append(f"{self.omitted_s:.1f} s of speech in {self.partly:,} recordings are omitted")
+        return [*said, *([f"languages: {'; '.join(parts)}"] if parts else [])]
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
 
 
 @dataclass(frozen=True)

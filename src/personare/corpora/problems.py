@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from personare.core.ledger import Excluded
 from personare.core.errors import how_to_install
+from personare.core.ledger import Excluded
 
 # kind -> what one is, what several are, what became of them
 KINDS: dict[str, tuple[str, str, str]] = {

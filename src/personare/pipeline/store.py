@@ -20,7 +20,7 @@ from personare.core.files import write_text
 DONE = "done.json"
 # raise a kind's version whenever the same inputs give another result
 VERSIONS = {
-    "anonymize": 3,
+    "anonymize": 4,
     "estimate": 1,
     "invert": 1,
     "embed": 1,

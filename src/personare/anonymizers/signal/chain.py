@@ -111,6 +111,11 @@ class Chain(Fingerprinted):
         """Apply every method to the result of the one before; each draws from a generator of its own."""
         return self.speak(audio, rng=rng, speaker=NOTHING_KNOWN).audio
 
+    @property
+    def surveys(self) -> bool:
+        """Whether a step decides anything per speaker."""
+        return any(isinstance(method, SpeakerAware) for method in self.methods)
+
     def evidence(self, audio: Audio) -> SpeakerEvidence:
         """Tell what the first step that asks for it tells of the speaker."""
         aware = [method for method in self.methods if isinstance(method, SpeakerAware)]

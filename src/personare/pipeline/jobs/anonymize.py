@@ -24,6 +24,7 @@ from personare.core.files import sweep
 from personare.core.ledger import Excluded, Ledger, count
 from personare.core.progress import WorkProgress
 from personare.core.remote import RemoteFolder
+from personare.core.spoken import SpeechSummary
 from personare.core.tables import Corpus
 from personare.engine import Engine, ProcessPool, Result, Serial
 from personare.pipeline.jobs.anonymize_journal import AnonymizeJournal
@@ -36,15 +37,18 @@ from personare.pipeline.jobs.anonymize_work import (
 )
 from personare.pipeline.jobs.anonymize_work import hide_channels as hide_channels
 from personare.pipeline.jobs.anonymize_work import plain as plain
+from personare.pipeline.jobs.least_certain import UncertainRecording, heard_in, write_least_certain
 from personare.pipeline.jobs.published import AUDIO, CARRIED, publish, write_failures
 from personare.pipeline.jobs.published import MANIFEST as MANIFEST
+from personare.pipeline.jobs.speaker_survey import surveys
 from personare.pipeline.jobs.target import Format, Names, Origin, prepare
 from personare.pipeline.jobs.target import private_folder as private_folder
-from personare.pipeline.jobs.worktable import WorkTable, in_shard, work_table
+from personare.pipeline.jobs.worktable import NOTED, WorkTable, in_shard, work_table
 from personare.pipeline.system import System
 
 Outcome = Result[Assignment, AnonymizedUtterance]
 Failures = dict[str, tuple[Assignment, str, FailureKind]]
+SURVEY = "speakers"
 MOST_MEASURED = 20_000  # recordings whose headers are read to know how long the work takes
 
 
@@ -53,7 +57,8 @@ class AnonymizeSummary:
     """The job in numbers; ``done`` and ``failed`` are what the manifest and the list of failures hold.
 
     ``ledger`` accounts for every recording that was found, in all shards; ``several_speakers`` names the recordings of
-    the folder in which more than one person speaks on a channel.
+    the folder in which more than one person speaks on a channel. ``speech`` says what they hold, and
+    ``least_certain`` names those whose words or language are least certain, for a person to listen to.
     ``unexplained`` counts audio in the target that no utterance of the corpus explains. Of what an earlier run had
     made, ``changed`` was made again because its source is another now, ``missing`` because it was gone, ``damaged``
     because its digest did not confirm it. ``swept`` counts files that a killed run had left half written.
@@ -67,6 +72,8 @@ class AnonymizeSummary:
     failures: tuple[tuple[str, str], ...]
     ledger: Ledger
     several_speakers: tuple[str, ...] = ()
+    speech: SpeechSummary = field(default_factory=SpeechSummary)
+    least_certain: tuple[UncertainRecording, ...] = ()
     unexplained: int = 0
     changed: int = 0
     missing: int = 0
@@ -174,7 +181,9 @@ def anonymize(
         put=put.url if put else None,
     )
     swept = sweep(target) + sweep(private)
-    work = AnonymizeWork(system, key, target, file_format, names, timing=timing, fetch=fetch, put=put)
+    asks = surveys(system.build())
+    survey = private / SURVEY if asks else None
+    work = AnonymizeWork(system, key, target, file_format, names, timing=timing, fetch=fetch, put=put, survey=survey)
     carried = [c for c in CARRIED if c in in_parts(corpus).columns and (text or c != "text")]
     journal = AnonymizeJournal(private, system.present_fingerprint, shard)
     tally = _Tally()
@@ -184,7 +193,8 @@ def anonymize(
         try:
             progress = expected_work(table, shard, workers=getattr(engine, "jobs", 1)) if told else None
             follow = Following(progress, told) if progress and told else None
-            with contextlib.closing(_results(engine, work, table.assignments(shard), follow)) as results:
+            items = table.assignments(shard, survey=asks)
+            with contextlib.closing(_results(engine, work, items, follow)) as results:
                 for result in results:
                     journal.add(result)
                     tally.add(result)
@@ -208,9 +218,12 @@ def anonymize(
             speakers_checked=checked,
             several_speakers=len(several),
         )
-        published = publish(work, table, private, carried=carried, ledger=ledger)
+        speech, uncertain = heard_in(table.spoken())
+        carried += NOTED if speech.languages or speech.non_speech else ()
+        published = publish(work, table, private, carried=carried, ledger=ledger, speech=speech)
         done = table.made_in(shard)
     write_failures(private, failed, excluded)
+    write_least_certain(private, uncertain)
     failures = tuple(sorted((name, error) for name, (error, _) in failed.items() if in_shard(shard, name)))
     return AnonymizeSummary(
         done=done,
@@ -221,6 +234,8 @@ def anonymize(
         failures=failures,
         ledger=ledger,
         several_speakers=tuple(sorted(several)),
+        speech=speech,
+        least_certain=uncertain,
         unexplained=published.unexplained,
         changed=tally.reasons["changed"],
         missing=tally.reasons["missing"],

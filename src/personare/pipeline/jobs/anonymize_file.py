@@ -23,9 +23,10 @@ from personare.core.errors import AudioError, OutputError
 from personare.core.files import PRIVATE_FILE, atomic_path, write_text
 from personare.core.progress import watched
 from personare.core.seeding import Key, load_or_make_key
+from personare.core.spoken import SpeechNotes, combine
 from personare.core.utterances import Utterance
 from personare.pipeline.jobs.anonymize_blocks import in_blocks
-from personare.pipeline.jobs.anonymize_work import hide_channels
+from personare.pipeline.jobs.anonymize_work import speak_channels
 from personare.pipeline.jobs.target import JOB, KEY, make_both, private_folder
 from personare.pipeline.system import System
 
@@ -35,7 +36,11 @@ PIPE = Path("-")
 
 @dataclass(frozen=True)
 class AnonymizedFile:
-    """What became of one recording; ``private`` is None where nothing was kept of the key."""
+    """What became of one recording; ``private`` is None where nothing was kept of the key.
+
+    ``speech_s`` is the length of the result, ``source_s`` that of the recording; ``notes`` are those of a method that
+    transcribes.
+    """
 
     speech_s: float
     wall_s: float
@@ -43,6 +48,8 @@ class AnonymizedFile:
     voices: int
     picture: bool
     private: Path | None
+    source_s: float = 0.0
+    notes: SpeechNotes | None = None
 
 
 def is_recording(path: Path) -> bool:
@@ -121,7 +128,8 @@ def anonymize_file(
         done_s = min(total_s, done_s + seconds)
         watch(done_s, total_s)
 
-    hidden = hide_channels(system, key, tracks, watch=tell, timed=picture)
+    spoken = speak_channels(system, key, tracks, watch=tell, timed=picture)
+    hidden, notes = [track.audio for track in spoken], combine([track.notes for track in spoken])
     if target == PIPE:
         assert pipes is not None
         pipes[1].write(encode_wav(hidden))
@@ -133,7 +141,8 @@ def anonymize_file(
     if private is not None:
         _note(private, source, system, names)
     spoken_s, wall_s = hidden[0].duration_s, time.perf_counter() - began
-    return AnonymizedFile(spoken_s, wall_s, len(hidden), len(set(names)), picture, private)
+    source_s = channels[0].duration_s
+    return AnonymizedFile(spoken_s, wall_s, len(hidden), len(set(names)), picture, private, source_s, notes)
 
 
 def _in_blocks(

@@ -2,14 +2,16 @@
 
 One line per result: when, the utterance, the digest of its source, the fingerprint of the method, the digest of the
 result, seconds of speech and of work, or why it failed and the kind of failure; and whether several people speak on one
-channel (null: not checked). Shards on other machines have journals of their own.
+channel (null: not checked), seconds of the source, and
+notes on its language and words. Shards on other machines have journals of their own.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -34,6 +36,8 @@ SCHEMA = {
     "error": pl.String(),
     "kind": pl.String(),
     "several": pl.Boolean(),
+    "source_s": pl.Float64(),
+    "notes": pl.String(),
 }
 _OLDEST = 8  # values of a line before failures had a kind; later ones are added at the end
 
@@ -71,10 +75,11 @@ class AnonymizeJournal:
         made, lead = result.value, result.item.utterance
         if made is None:
             why = (result.error or "failed", result.kind)
-            self._writer.add([time.time(), lead, None, self.system, None, None, None, *why, None])
+            self._writer.add([time.time(), lead, None, self.system, None, None, None, *why, None, None, None])
         elif made.work_s > 0:
             values = (made.source, self.system, made.output, round(made.speech_s, 6), round(made.work_s, 3))
-            self._writer.add([time.time(), lead, *values, None, None, made.several])
+            notes = None if made.notes is None else json.dumps(asdict(made.notes))
+            self._writer.add([time.time(), lead, *values, None, None, made.several, round(made.source_s, 6), notes])
 
     def flush(self) -> None:
         """Force it to the disk."""
@@ -85,12 +90,23 @@ def _line(values: Sequence[object]) -> JournalLine | None:
     """Read the values of a line; None where they are not those of an item."""
     if len(values) < _OLDEST:
         return None
-    at, lead, source, _, output, speech_s, _, error, kind, several = _padded(values)
+    at, lead, source, _, output, speech_s, _, error, kind, several, source_s, notes = _padded(values)
     if not isinstance(lead, str):
         return None
     known: FailureKind = kind if kind in get_args(FailureKind) else "failed"
     heard = several if isinstance(several, bool) else None
-    return JournalLine(_number(at), lead, _text(source), _text(output), _number(speech_s), _text(error), known, heard)
+    return JournalLine(
+        _number(at),
+        lead,
+        _text(source),
+        _text(output),
+        _number(speech_s),
+        _text(error),
+        known,
+        heard,
+        _number(source_s),
+        _text(notes),
+    )
 
 
 def _padded(values: Sequence[Any]) -> list[Any]:

@@ -15,20 +15,31 @@ from pathlib import Path
 from typing import Literal
 
 from personare.anonymizers.signal.retiming import Timing
-from personare.core.audio import Audio, encode, is_whole, read_channels
+from personare.core.audio import Audio, encode, is_whole, probe, read_channels
 from personare.core.errors import AudioError, OutputError
 from personare.core.files import file_digest, file_sha256, write_bytes
 from personare.core.progress import Watch, part, watched
 from personare.core.protocols import Anonymizer, in_time
 from personare.core.remote import RemoteFolder
 from personare.core.seeding import Key, rng_for
+from personare.core.spoken import (
+    NOTHING_KNOWN,
+    SpeakerAware,
+    SpeakerFacts,
+    SpeechNotes,
+    SpokenAudio,
+    combine,
+    speak,
+)
 from personare.core.utterances import Utterance
-from personare.pipeline.jobs.speaker_check import shared_voice
 from personare.pipeline.jobs.anonymize_blocks import in_blocks
+from personare.pipeline.jobs.speaker_check import shared_voice
+from personare.pipeline.jobs.speaker_survey import SpeakerSurvey
 from personare.pipeline.jobs.target import Format, Names
 from personare.pipeline.jobs.target import plain as plain
 from personare.pipeline.system import System, tokens_of
 
+_CHECKED_S = 600.0  # of a recording that is not read whole, in which several speakers are looked for
 _MOST_DRAWS = 100  # after so many, two people of one recording share a voice
 Reason = Literal["", "changed", "missing", "damaged"]
 
@@ -64,10 +75,11 @@ class KnownResult:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One item of work, and what the journal knows of it."""
+    """One item of work, what the journal knows of it, and the recordings by which its people are surveyed."""
 
     item: Item
     known: KnownResult | None = None
+    samples: tuple[tuple[Utterance, ...], ...] = ()
 
     @property
     def utterance(self) -> str:
@@ -93,13 +105,16 @@ class AnonymizedUtterance:
     output: str = ""
     reason: Reason = ""
     several: bool | None = None
+    source_s: float = 0.0
+    notes: SpeechNotes | None = None
 
 
 @dataclass(frozen=True)
 class AnonymizeWork:
     """The work on one utterance, for any engine: read, anonymize each channel by the same draw, write.
 
-    ``fetch`` is where recordings lie, ``put`` where results go, if not on this file system.
+    ``fetch`` is where recordings lie, ``put`` where results go, if not on this file system; ``survey`` is the folder of
+    what is decided per speaker.
     ``journaled`` trusts what the journal's digest confirms; else (a study's stage, whose name already tells system and
     source) a file is trusted that is whole by its own checksum.
     """
@@ -113,6 +128,7 @@ class AnonymizeWork:
     timing: Timing = field(default_factory=Timing)
     fetch: RemoteFolder | None = None
     put: RemoteFolder | None = None
+    survey: Path | None = None
 
     def place_of(self, item: Item | Assignment) -> Path:
         """Where the result of an utterance goes."""
@@ -150,8 +166,11 @@ class AnonymizeWork:
         began = time.perf_counter()
         opened = None if self.timing else in_blocks(_people(item), place, self.system, lambda: self.key)
         if opened is not None:
+            several = shared_voice(item, _first_minutes(item)) if self.journaled else None
             speech_s, output = opened.finish(place, put=self.put, name=self.name_of(one.speaker, one.utterance))
-            return AnonymizedUtterance(speech_s, time.perf_counter() - began, source, output, kept)
+            return AnonymizedUtterance(
+                speech_s, time.perf_counter() - began, source, output, kept, several, source_s=speech_s
+            )
         if isinstance(item, Conversation):
             first = item.people[0]
             heard = read_channels(first.audio, start_s=first.start_s, stop_s=first.end_s)
@@ -160,8 +179,11 @@ class AnonymizeWork:
             tracks = [(item, channel) for channel in item.read_channels()]
         several = shared_voice(item, [sound for _, sound in tracks]) if self.journaled else None
         seconds = sum(sound.duration_s for _, sound in tracks)
+        facts = self._facts(one)
+        people = [(t.speaker, t.utterance, sound) for t, sound in tracks]
         with part(1 / seconds if seconds else 0.0):  # methods count seconds; an engine hears shares of this item
-            channels = hide_channels(self.system, self.key, [(t.speaker, t.utterance, sound) for t, sound in tracks])
+            spoken = speak_channels(self.system, self.key, people, speakers=[facts[t.speaker] for t, _ in tracks])
+        channels = [track.audio for track in spoken]
         if self.timing:
             channels = self.timing(channels, rng=rng_for(self.key, "timing", item.speaker, item.utterance))
         content = encode(place, channels)
@@ -170,7 +192,26 @@ class AnonymizeWork:
         else:
             write_bytes(place, content, dated=False)  # dates would tell the order of the source, and so who is who
         output = hashlib.sha256(content).hexdigest()
-        return AnonymizedUtterance(channels[0].duration_s, time.perf_counter() - began, source, output, kept, several)
+        return AnonymizedUtterance(
+            channels[0].duration_s,
+            time.perf_counter() - began,
+            source,
+            output,
+            kept,
+            several,
+            tracks[0][1].duration_s,
+            combine([track.notes for track in spoken]),
+        )
+
+    def _facts(self, one: Assignment) -> dict[str, SpeakerFacts]:
+        """Give what is known of the people of an item; nothing where no survey is made."""
+        facts = {who.speaker: SpeakerFacts(gender=_f_or_m(who.gender)) for who in _people(one.item)}
+        if self.survey is not None:
+            survey, method = SpeakerSurvey(self.survey, self.fetch), self.system.build()
+            for sample in one.samples:
+                identity = self.system.present_fingerprint
+                facts[sample[0].speaker] = survey.facts(method, sample, fingerprint=identity)
+        return facts
 
     def _kept(self, one: Assignment, place: Path, source: str | None) -> AnonymizedUtterance | Reason:
         """Tell what an earlier run left of an utterance, or why that cannot be kept."""
@@ -245,15 +286,18 @@ def _people(item: Item) -> tuple[Utterance, ...]:
     return item.people if isinstance(item, Conversation) else (item,)
 
 
-def hide_channels(
+def speak_channels(
     system: System,
     key: Key,
     tracks: Sequence[tuple[str, str, Audio]],
     *,
+    speakers: Sequence[SpeakerFacts] | None = None,
     watch: Watch | None = None,
     timed: bool = False,
-) -> list[Audio]:
+) -> list[SpokenAudio]:
     """Anonymize (speaker, utterance, sound) channel by channel; the same names get the same draw.
+
+    ``speakers`` is what is known of the speaker of each channel.
 
     What belongs together in time keeps its timing, whatever the method does to others: several channels of one
     recording, and what is ``timed`` by something else, e.g. a picture.
@@ -264,15 +308,48 @@ def hide_channels(
     anonymize = system.build()
     if timed or len(tracks) > 1:
         anonymize = in_time(anonymize)
+    known = list(speakers) if speakers is not None else [NOTHING_KNOWN] * len(tracks)
+    draws = _draws(anonymize, system, key, tracks, known)
     hidden = []
-    for draw, (_, _, sound) in zip(_draws(anonymize, system, key, tracks), tracks, strict=True):
+    for draw, (_, _, sound), speaker in zip(draws, tracks, known, strict=True):
         with watched(watch, total_s=sound.duration_s) if watch else contextlib.nullcontext():
-            hidden.append(anonymize(sound, rng=rng_for(key, "voice", *draw)))
+            hidden.append(speak(anonymize, sound, rng=rng_for(key, "voice", *draw), speaker=speaker))
     return hidden
 
 
+def hide_channels(
+    system: System,
+    key: Key,
+    tracks: Sequence[tuple[str, str, Audio]],
+    *,
+    watch: Watch | None = None,
+    timed: bool = False,
+) -> list[Audio]:
+    """Anonymize channels about whose speakers nothing is known; see ``speak_channels``."""
+    return [spoken.audio for spoken in speak_channels(system, key, tracks, watch=watch, timed=timed)]
+
+
+def _f_or_m(gender: str | None) -> str | None:
+    return gender if gender in ("f", "m") else None
+
+
+def _first_minutes(item: Item) -> list[Audio]:
+    """Read the beginning of a recording that is too long to be in memory: enough to hear who speaks."""
+    first = _people(item)[0]
+    stop_s = first.start_s + _CHECKED_S
+    return read_channels(first.audio, start_s=first.start_s, stop_s=min(first.end_s or _length_s(first), stop_s))
+
+
+def _length_s(one: Utterance) -> float:
+    return probe(one.audio).duration_s
+
+
 def _draws(
-    anonymize: Anonymizer, system: System, key: Key, tracks: Sequence[tuple[str, str, Audio]]
+    anonymize: Anonymizer,
+    system: System,
+    key: Key,
+    tracks: Sequence[tuple[str, str, Audio]],
+    speakers: Sequence[SpeakerFacts],
 ) -> list[tuple[str, ...]]:
     """Give the names that the draw of every channel is for."""
     names = [system.names_of(who, what) for who, what, _ in tracks]
@@ -281,10 +358,11 @@ def _draws(
         return names
     chosen: dict[tuple[str, ...], tuple[str, ...]] = {}
     taken: set[object] = set()
-    for name, (_, _, sound) in zip(names, tracks, strict=True):
+    for name, (_, _, sound), speaker in zip(names, tracks, speakers, strict=True):
+        extra = {"speaker": speaker} if isinstance(anonymize, SpeakerAware) else {}
         attempts = (name, *((*name, str(attempt)) for attempt in range(2, _MOST_DRAWS)))
         for draw in attempts if name not in chosen else ():
-            voice = voice_of(sound, rng=rng_for(key, "voice", *draw))
+            voice = voice_of(sound, rng=rng_for(key, "voice", *draw), **extra)
             if voice not in taken:
                 chosen[name] = draw
                 taken.add(voice)

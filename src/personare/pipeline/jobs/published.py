@@ -20,7 +20,8 @@ import polars as pl
 from personare import __version__
 from personare.core.errors import FailureKind
 from personare.core.files import TEMPORARY, atomic_path, file_sha256, temporary_path, write_text
-from personare.core.ledger import Excluded, Ledger
+from personare.core.ledger import Excluded, Ledger, Outcome
+from personare.core.spoken import SpeechSummary
 from personare.core.tables import Corpus, write_frame
 from personare.pipeline.jobs.anonymize_work import AnonymizeWork
 from personare.pipeline.jobs.worktable import WorkTable
@@ -45,7 +46,13 @@ class Published:
 
 
 def publish(
-    work: AnonymizeWork, table: WorkTable, private: Path, *, carried: Sequence[str], ledger: Ledger
+    work: AnonymizeWork,
+    table: WorkTable,
+    private: Path,
+    *,
+    carried: Sequence[str],
+    ledger: Ledger,
+    speech: SpeechSummary,
 ) -> Published:
     """Write manifest, card and digests of what is in the folder; only columns that are ``carried`` come along."""
     utterances = table.list_made(work.tokens_of)
@@ -60,6 +67,9 @@ def publish(
         "names": work.names,
         "utterances": utterances,
         "ledger": ledger.to_dict(),
+        "languages": dict(speech.languages),
+        "non_speech": speech.non_speech,
+        "omitted_s": round(speech.omitted_s, 1),
         "timing": asdict(work.timing) if work.timing else None,
         "text": "text" in carried,
         "status": STATUS,
@@ -124,7 +134,7 @@ def write_failures(
     private: Path, failures: Mapping[str, tuple[str, FailureKind]], excluded: Sequence[Excluded] = ()
 ) -> None:
     """List every recording that is not in the folder, its outcome and the reason; private, because it names sources."""
-    rows = [(name, kind, error) for name, (error, kind) in failures.items()]
+    rows: list[tuple[str, Outcome, str]] = [(name, kind, error) for name, (error, kind) in failures.items()]
     rows += [(one.name, one.outcome, one.reason) for one in excluded]
     lines = sorted("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
     write_text(private / FAILURES, "\n".join(["utterance\toutcome\terror", *lines]) + "\n", mode=0o600)

@@ -19,13 +19,15 @@ from personare.pipeline.jobs.speaker_check import CheckedCorpus
 from personare.pipeline.system import System
 
 REHEARSED_S = 5.0
+VOICES = 4
 
 
 @dataclass(frozen=True)
 class Rehearsal:
     """What would be done: people, utterances, hours of speech, files that cannot be read, and the expected seconds.
 
-    ``expected_s`` is None where no file could be read. ``several_speakers`` and ``person_on_each_channel`` name
+    ``expected_s`` is None where no file could be read; ``length_factor`` is how many times as long the result becomes,
+    by a sample of a few seconds. ``several_speakers`` and ``person_on_each_channel`` name
     recordings whose speakers would share one voice, of ``speakers_checked`` that were checked.
     """
 
@@ -37,6 +39,7 @@ class Rehearsal:
     several_speakers: tuple[str, ...] = ()
     person_on_each_channel: tuple[str, ...] = ()
     speakers_checked: int = 0
+    length_factor: float | None = None
 
 
 def rehearse_corpus(
@@ -55,7 +58,7 @@ def rehearse_corpus(
     headers = {r.item: r.value for r in results if r.value is not None}
     facts = facts_of(corpus, headers)
     hours = facts.hours or 0.0
-    cost = _seconds_per_second(headers, system)  # of all channels together
+    cost, length_factor = _sampled(headers, system)  # of all channels together
     workers = max(1, min(jobs, os.cpu_count() or 1))
     return Rehearsal(
         people=facts.speakers,
@@ -66,25 +69,31 @@ def rehearse_corpus(
         several_speakers=speakers.several if speakers else (),
         person_on_each_channel=speakers.each_channel if speakers else (),
         speakers_checked=speakers.checked if speakers else 0,
+        length_factor=length_factor,
     )
 
 
-def _seconds_per_second(headers: Mapping[str, AudioFacts], system: System) -> float | None:
-    """Measure seconds of work per second of a recording of usual length, reading included; models are loaded before."""
+def _sampled(headers: Mapping[str, AudioFacts], system: System) -> tuple[float | None, float | None]:
+    """Measure seconds of work, and of the result, per second of a recording of usual length.
+
+    Reading is included; models are loaded before. Lengths are the mean over the voices of a few speakers.
+    """
     by_length = sorted(headers, key=lambda path: headers[path].duration_s)
     anonymize = system.build()
     for path in by_length[len(by_length) // 2 :]:
         stop_s = min(REHEARSED_S, headers[path].duration_s)
         try:
-            anonymize(_part(Path(path), stop_s)[0], rng=np.random.default_rng(1))
+            first = _part(Path(path), stop_s)[0]
+            lengths_s = [anonymize(first, rng=np.random.default_rng(seed)).duration_s for seed in range(VOICES)]
             began = time.perf_counter()
             channels = _part(Path(path), stop_s)
             for channel in channels:
                 anonymize(channel, rng=np.random.default_rng(1))
         except PersonareError:
             continue
-        return (time.perf_counter() - began) / channels[0].duration_s
-    return None
+        cost = (time.perf_counter() - began) / channels[0].duration_s
+        return cost, float(np.mean(lengths_s)) / first.duration_s if len(channels) == 1 else 1.0
+    return None, None
 
 
 def _part(path: Path, stop_s: float) -> list[Audio]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from personare.anonymizers.neural.words.transcript import sentences, transcribe
+from personare.anonymizers.neural.words.transcript import Recognizing, passages, transcribe
 from personare.anonymizers.neural.xvector.weights import (
     CARD,
     READER_NETWORKS,
@@ -27,6 +27,7 @@ from personare.anonymizers.neural.xvector.weights import (
 )
 from personare.core.audio import read_mono, resample
 from personare.core.seeding import Key, rng_for
+from personare.core.spoken import NOTHING_KNOWN
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance
 from personare.corpora.voices.reading_aloud import LONGEST, READERS, read_aloud
@@ -79,8 +80,9 @@ class Recognize:
     def __call__(self, utterance: Utterance) -> list[str]:
         """Give its sentences."""
         audio = read_mono(utterance.audio, start_s=utterance.start_s, stop_s=utterance.end_s)
-        spoken = transcribe(resample(audio, RATE_HZ).samples, model=RECOGNIZER)
-        return [" ".join(word.text for word in one) for one in sentences([w for part in spoken for w in part.words])]
+        how = Recognizing(RECOGNIZER, language="en")
+        transcript = transcribe(resample(audio, RATE_HZ).samples, how=how, speaker=NOTHING_KNOWN, method="the reader")
+        return [" ".join(word.text for word in one) for one in passages(transcript.spoken) if one]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -23,10 +24,12 @@ from personare.core.corpus_parts import CorpusParts, in_parts
 from personare.core.errors import FailureKind, OutputError, TableError
 from personare.core.files import PRIVATE_FILE, temporary_path
 from personare.core.pieces import grouped, numbered
+from personare.core.spoken import SpeechNotes
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance
 from personare.engine import shard_of
 from personare.pipeline.jobs.anonymize_work import Assignment, Conversation, Item, KnownResult
+from personare.pipeline.jobs.speaker_survey import MOST_RECORDINGS, survey_rank
 from personare.pipeline.jobs.worklist import folded_name, with_leads
 
 _ROWS = 4096  # rows that are Python objects at a time
@@ -35,15 +38,24 @@ _UTTERANCE = ("utterance", "speaker", "audio", "start_s", "end_s", "gender", "te
 _NUMBER = "n"
 _LISTED = {"utterance": pl.String(), "speaker": pl.String(), "audio": pl.String()}
 _CARRIED = {"gender": pl.String(), "text": pl.String(), "person_channel": pl.Int64()}
+NOTED = {  # of methods that transcribe
+    "language": pl.String(),
+    "language_confidence": pl.Float64(),
+    "word_confidence": pl.Float64(),
+    "omitted_s": pl.Float64(),
+}
 # no row numbers of SQLite's own: what a table is sorted by is what it is stored by, and nothing is sorted afterwards
 _TABLES = f"""
 CREATE TABLE rows (base TEXT, place TEXT, n INTEGER, lead TEXT, {", ".join(_UTTERANCE)},
-                   PRIMARY KEY (base, place, n)) WITHOUT ROWID;
+                   rank INTEGER, PRIMARY KEY (base, place, n)) WITHOUT ROWID;
+CREATE INDEX surveyed ON rows (speaker, rank);
 CREATE TABLE files (folded TEXT, lead TEXT, speaker TEXT, n INTEGER, PRIMARY KEY (folded, lead)) WITHOUT ROWID;
-CREATE TABLE known (lead TEXT PRIMARY KEY, at REAL, source TEXT, output TEXT, speech_s REAL, several) WITHOUT ROWID;
+CREATE TABLE known (lead TEXT PRIMARY KEY, at REAL, source TEXT, output TEXT, speech_s REAL, several, source_s REAL,
+                    notes TEXT) WITHOUT ROWID;
 CREATE TABLE errors (lead TEXT PRIMARY KEY, at REAL, error TEXT, kind TEXT) WITHOUT ROWID;
-CREATE TABLE made (place TEXT PRIMARY KEY, lead TEXT, output TEXT, several) WITHOUT ROWID;
-CREATE TABLE listed (utterance TEXT PRIMARY KEY, speaker, audio, {", ".join(_CARRIED)}) WITHOUT ROWID;
+CREATE TABLE made (place TEXT PRIMARY KEY, lead TEXT, output TEXT, several, speech_s REAL, source_s REAL,
+                   notes TEXT) WITHOUT ROWID;
+CREATE TABLE listed (utterance TEXT PRIMARY KEY, speaker, audio, {", ".join((*_CARRIED, *NOTED))}) WITHOUT ROWID;
 """
 
 
@@ -59,6 +71,8 @@ class JournalLine:
     error: str | None
     kind: FailureKind = "failed"
     several: bool | None = None
+    source_s: float = 0.0
+    notes: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,9 @@ class NotedItem:
     source: str | None
     output: str | None
     several: bool | None
+    speech_s: float | None
+    source_s: float | None
+    notes: str | None
     error: str | None
     kind: FailureKind | None
 
@@ -132,8 +149,11 @@ class WorkTable:
                 ((folded_name(place), lead, speaker, n) for n, lead, speaker, *_, place in some),
             )
             self._sql.executemany(
-                f"INSERT INTO rows VALUES (?, ?, ?, ?{', ?' * len(_UTTERANCE)})",  # noqa: S608 - our own names
-                ((place.rpartition("/")[2], place, n, lead, *row) for n, lead, _, *row, place in some),
+                f"INSERT INTO rows VALUES (?, ?, ?, ?{', ?' * len(_UTTERANCE)}, ?)",  # noqa: S608 - our own names
+                (
+                    (place.rpartition("/")[2], place, n, lead, *row, survey_rank(row[1], row[0]))
+                    for n, lead, _, *row, place in some
+                ),
             )
         self._refuse_shared()
         self._refuse_below()
@@ -183,10 +203,14 @@ class WorkTable:
         for line in lines:
             if line.output is not None:
                 self._sql.execute(
-                    f"INSERT INTO known VALUES (?, ?, ?, ?, ?, ?) {newer}, source = excluded.source, "  # noqa: S608
-                    "output = excluded.output, speech_s = excluded.speech_s, several = excluded.several "
+                    f"INSERT INTO known VALUES (?, ?, ?, ?, ?, ?, ?, ?) {newer}, "  # noqa: S608
+                    "source = excluded.source, output = excluded.output, speech_s = excluded.speech_s, "
+                    "several = excluded.several, source_s = excluded.source_s, notes = excluded.notes "
                     "WHERE excluded.at >= known.at",
-                    (line.lead, line.at, line.source, line.output, line.speech_s, line.several),
+                    (
+                        *(line.lead, line.at, line.source, line.output, line.speech_s),
+                        *(line.several, line.source_s, line.notes),
+                    ),
                 )
             if line.error is not None:
                 self._sql.execute(
@@ -195,8 +219,11 @@ class WorkTable:
                     (line.lead, line.at, line.error, line.kind),
                 )
 
-    def assignments(self, shard: str | None) -> Iterator[Assignment]:
-        """Give the items of a shard (None: all) one by one, with what the journals know of them."""
+    def assignments(self, shard: str | None, *, survey: bool = False) -> Iterator[Assignment]:
+        """Give the items of a shard (None: all) one by one, with what the journals know of them.
+
+        With ``survey``, also the recordings by which their people are surveyed.
+        """
         query = (
             f"SELECT lead, source, output, speech_s, {', '.join(_UTTERANCE)} "  # noqa: S608 - our own names
             "FROM rows LEFT JOIN known USING (lead) ORDER BY base, place, n"
@@ -206,12 +233,19 @@ class WorkTable:
                 together = list(group)
                 _, source, output, speech_s, *_ = together[0]
                 known = None if output is None else KnownResult(source, output, speech_s)
-                yield Assignment(_item([_utterance(row[4:]) for row in together]), known)
+                people = [_utterance(row[4:]) for row in together]
+                speakers = dict.fromkeys(one.speaker for one in people) if survey else ()
+                yield Assignment(_item(people), known, tuple(self._surveyed(speaker) for speaker in speakers))
+
+    def _surveyed(self, speaker: str) -> tuple[Utterance, ...]:
+        query = f"SELECT {', '.join(_UTTERANCE)} FROM rows WHERE speaker = ? ORDER BY rank LIMIT ?"  # noqa: S608
+        return tuple(_utterance(row) for row in self._sql.execute(query, (speaker, MOST_RECORDINGS)))
 
     def noted(self) -> Iterator[NotedItem]:
         """Give every item in its order, and the last that the journals say of it."""
         query = (
-            "SELECT lead, place, source, output, several, error, kind FROM rows LEFT JOIN known USING (lead) "
+            "SELECT lead, place, source, output, several, speech_s, source_s, notes, error, kind "
+            "FROM rows LEFT JOIN known USING (lead) "
             "LEFT JOIN errors USING (lead) ORDER BY base, place, n"
         )
         for _, group in itertools.groupby(self._sql.execute(query), key=lambda row: row[1]):
@@ -219,8 +253,14 @@ class WorkTable:
 
     def made(self, item: NotedItem) -> None:
         """Say that the result of an item is there."""
-        values = (item.place, item.lead, item.output, item.several)
-        self._sql.execute("INSERT INTO made VALUES (?, ?, ?, ?)", values)
+        values = (item.place, item.lead, item.output, item.several, item.speech_s, item.source_s, item.notes)
+        self._sql.execute("INSERT INTO made VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+    def spoken(self) -> Iterator[tuple[str, str, float, float, SpeechNotes | None]]:
+        """Give (item, path, seconds of the source, seconds of the result, notes) of every result, by path."""
+        query = "SELECT lead, place, source_s, speech_s, notes FROM made ORDER BY place"
+        for lead, place, source_s, speech_s, notes in self._sql.execute(query):
+            yield lead, place, source_s or 0.0, speech_s or 0.0, _notes(notes)
 
     def several_speakers(self) -> tuple[int, list[str]]:
         """Count the results that were checked for several speakers on a channel, and name those that have them."""
@@ -239,12 +279,16 @@ class WorkTable:
 
     def list_made(self, token_of: Callable[[str, str], tuple[str, str]]) -> int:
         """Name every utterance whose result is there, by (speaker, utterance); give their number."""
-        query = f"SELECT utterance, speaker, place, {', '.join(_CARRIED)} FROM rows JOIN made USING (place)"  # noqa: S608
+        columns = ", ".join(("utterance", "speaker", "notes", "place", *_CARRIED))
+        query = f"SELECT {columns} FROM rows JOIN made USING (place) ORDER BY base, place, n"  # noqa: S608
+        insert = f"INSERT INTO listed VALUES (?, ?, ?{', ?' * len((*_CARRIED, *NOTED))})"  # noqa: S608
         count = 0
-        for what, who, *rest in self._sql.execute(f"{query} ORDER BY base, place, n"):
+        for what, who, text, *rest in self._sql.execute(query):
             utterance, speaker = token_of(who, what)
+            notes = _notes(text)
+            noted = [None if notes is None else getattr(notes, name) for name in NOTED]
             try:
-                self._sql.execute("INSERT INTO listed VALUES (?, ?, ?, ?, ?, ?)", (utterance, speaker, *rest))
+                self._sql.execute(insert, (utterance, speaker, *rest, *noted))
             except sqlite3.IntegrityError:
                 raise TableError(f"Corpus: utterance must not repeat; '{utterance}' does") from None
             count += 1
@@ -252,7 +296,7 @@ class WorkTable:
 
     def listed(self, carried: Iterable[str], *, rows: int) -> Iterator[pl.DataFrame]:
         """Give the named utterances in the order of their names, so many at a time."""
-        schema: dict[str, Any] = {**_LISTED, **{name: _CARRIED[name] for name in carried}}
+        schema: dict[str, Any] = {**_LISTED, **{name: (_CARRIED | NOTED)[name] for name in carried}}
         cursor = self._sql.execute(f"SELECT {', '.join(schema)} FROM listed ORDER BY utterance")  # noqa: S608
         while some := [pl.DataFrame(part, schema=schema, orient="row") for part in _parts(cursor, rows)]:
             yield pl.concat(some)
@@ -287,6 +331,10 @@ def _with_leads(corpus: CorpusParts) -> Iterator[tuple[Any, ...]]:
         for part in frame.iter_slices(_ROWS):
             whole = part if "lead" in part.columns else with_leads(part)
             yield from whole.with_columns(lacking).select(_NUMBER, "lead", "lead_speaker", *_UTTERANCE).iter_rows()
+
+
+def _notes(text: str | None) -> SpeechNotes | None:
+    return None if text is None else SpeechNotes(**json.loads(text))
 
 
 def _utterance(values: tuple[Any, ...]) -> Utterance:

@@ -15,6 +15,7 @@ from personare.core.seeding import Key
 from personare.core.tables import Corpus
 from personare.engine import Result
 from personare.pipeline.jobs.anonymize_work import AnonymizeWork, Assignment
+from personare.pipeline.jobs.speaker_survey import surveyed, surveys
 from personare.pipeline.resolve import ResolvedAnonymizer, Who, key_of
 from personare.pipeline.speech import StudyCorpus, content_of
 from personare.pipeline.store import Failures, Stage, Store
@@ -62,11 +63,16 @@ class AnonymizeJob:
     def items(self, store: Store, /) -> Sequence[Assignment]:
         """Every utterance; what an interrupted run has written is kept by the work itself."""
         make_folder(store.place(self.stage))
-        return [Assignment(one) for one in Corpus(self.frame)]
+        utterances = list(Corpus(self.frame))
+        if not surveys(self.system.build()):
+            return [Assignment(one) for one in utterances]
+        samples = surveyed(utterances)
+        return [Assignment(one, samples=(samples[one.speaker],)) for one in utterances]
 
     def work(self, store: Store) -> AnonymizeWork:
         """The same work as ``personare anonymize`` does."""
-        return AnonymizeWork(self.system, self.key, store.place(self.stage), "flac", "tokens", journaled=False)
+        place = store.place(self.stage)
+        return AnonymizeWork(self.system, self.key, place, "flac", "tokens", journaled=False, survey=place / "speakers")
 
     def name(self, item: Any) -> str:
         """Failures are named by utterance."""

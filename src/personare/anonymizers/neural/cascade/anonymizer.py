@@ -26,7 +26,7 @@ from personare.anonymizers.neural.cascade.speaking import (
     spoken_freely,
     spoken_in_slots,
 )
-from personare.anonymizers.neural.words.languages import AUTO, MODELS, SPOKEN, check_language, recording_languages
+from personare.anonymizers.neural.words.languages import AUTO, MODELS, SPOKEN, check_language, language_evidence
 from personare.anonymizers.neural.words.phrases import RATE_HZ, digital_silences
 from personare.anonymizers.neural.words.redaction import checked_kinds, require_model
 from personare.anonymizers.neural.words.transcript import (
@@ -133,9 +133,9 @@ class Cascade(Fingerprinted):
         if not sound.any():
             return SpeakerEvidence()
         self._require()
-        speech_s, languages = recording_languages(sound, language=self.language)
+        speech_s, odds = language_evidence(sound, language=self.language)
         score = _gender_score(sound) if self.gender == "same" else None
-        return SpeakerEvidence(speech_s, (), languages, score)
+        return SpeakerEvidence(speech_s, (), odds, score)
 
     def speak(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:
         """Speak the words of one channel of a speaker about whom this is known."""

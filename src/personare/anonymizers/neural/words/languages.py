@@ -1,10 +1,13 @@
 """Language identification stretch by stretch: which parts of a recording are speech, and in which language.
 
 A recording is cut into stretches of at most 5 s at its pauses. A segmentation network says how much of each is speech;
-Whisper gives the probability of each language for those that hold some. Short stretches are weak evidence, so the
-stretches of a recording are pooled by a hidden Markov model whose states are languages: neighbours share their language
-unless the sound says otherwise, and what is known of the speaker from other recordings is the prior. Beside a change of
-language, halves of stretches are judged by themselves, so that no words of the other language remain.
+Whisper gives the probability of each language for those that hold some. An accent sounds like the speaker's first
+language, so that the confidence of an English recognizer is a second opinion: it is sure of the words of accented
+English, and unsure of the words that it makes of another language. Both give the odds that a stretch is in a language
+that can be spoken. Short stretches are weak evidence. The stretches of a recording are therefore pooled by a hidden
+Markov model, and the odds of a speaker over all recordings are added where single stretches of that speaker are not
+clear. Beside a change of language, halves of stretches are judged by themselves, so that no words of the other language
+remain. benchmarks/languages.py prints how often this is right.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import numpy as np
 
 from personare.anonymizers.neural.words.phrases import RATE_HZ, Phrase, find_phrases
 from personare.core.errors import ConfigError
-from personare.core.spoken import SpeakerFacts
+from personare.core.spoken import LanguageOdds, SpeakerFacts
 from personare.encoders.recognition import recognize
 from personare.encoders.segmentation import Segmentation
 from personare.encoders.whisper import LANGUAGES, language_probabilities
@@ -30,25 +33,27 @@ if TYPE_CHECKING:
 
 MODELS = ("segmentation", "whisper-base", "moonshine")
 SPOKEN = ("en",)
-"""Languages whose words can be recognized and spoken."""
+"""Languages whose words can be recognized and spoken; the second opinion above is about the first one."""
 AUTO = "auto"
-SURE_FROM = 0.5  # posterior probability from which on a stretch is taken to be in a language
 _STRETCH_S, _MOST_PAUSE_S = 5.0, 0.6
 _LEAST_SPEECH_S = 0.25  # less of it in a stretch is none
 _PADDED_S = 7.0  # short stretches are followed by silence up to here: Whisper names their language more often
 _LEVEL = 0.05  # root mean square of the loudest stretches that recognizers are given
 _LEVEL_SHARE = 95  # percentile of the levels of 20 ms that is brought to it
-_FLOOR = 1e-3  # of a probability: one stretch alone never decides
-_SWITCH = 0.3  # probability that the next stretch is in another language
-# log-odds that other recordings of a speaker count for and against speaking a stretch: never enough to overrule one
-# whose language is clear, and more against than for, because refusing is better than inventing words
-_MOST_FOR, _MOST_AGAINST = 2.0, 3.4
-_DECIDED = (0.003, 0.97)  # outside of it, the probability of English needs no second opinion
-# how the English recognizer's confidence changes the odds of English: logistic regression on short recordings of
-# Mandarin speakers of English, and of Germans, which Whisper alone confuses with other languages
-_WORD_SLOPE, _WORD_CENTRE = 9.0, 0.25
-_FULL_WEIGHT_S = 2.0  # speech of a stretch whose probabilities count in full
 _LEAST_HALF_S = 0.8
+_FLOOR = 1e-3  # of a probability
+_FULL_WEIGHT_S = 2.0  # speech of a stretch whose odds count in full
+_MOST_ODDS = 7.0  # logarithm; one stretch alone never decides
+_DECIDED = (0.003, 0.97)  # outside of it, the probability of English needs no second opinion
+# how the English recognizer's confidence changes the odds: a logistic regression on short recordings of Mandarin
+# speakers of English and of Germans
+_WORD_SLOPE, _WORD_CENTRE = 9.0, 0.25
+_SWITCH = 0.4  # probability that the next stretch is another language
+# a speaker whose stretches have larger odds than this, on average, is clear: every stretch is judged by itself, and
+# those of somebody who mostly speaks another language more strictly. Else the speaker's mean decides with the stretch.
+_CLEAR, _STRICT, _STRICTER = 3.5, 0.5, 3.0
+_OFFSET, _POOLED_SLOPE, _MOST_POOLED = 1.3, 8.0, 5.0
+_NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
 NAMES = {
     "ar": "Arabic",
     "cs": "Czech",
@@ -89,7 +94,7 @@ class Stretch:
     @property
     def is_spoken(self) -> bool:
         """Whether its language is identified and supported."""
-        return self.language in SPOKEN and self.confidence >= SURE_FROM
+        return self.language in SPOKEN
 
 
 def language_name(code: str) -> str:
@@ -109,17 +114,25 @@ def identify(samples: Floats, *, language: str, speaker: SpeakerFacts) -> list[S
     speech_s = _speech_seconds(samples, phrases)
     heard = [place for place, seconds in enumerate(speech_s) if seconds >= _LEAST_SPEECH_S]
     if language != AUTO:
-        named = dict.fromkeys(heard, (language, 1.0))
-        return _stretches(phrases, speech_s, named)
-    rows = [_likelihood(samples, phrases[place], speech_s[place]) for place in heard]
-    probabilities = np.array(rows).reshape(-1, len(LANGUAGES))
-    posterior = _posterior(probabilities, speaker)
-    best = posterior.argmax(axis=1)
+        return _stretches(phrases, speech_s, dict.fromkeys(heard, (language, 1.0)))
+    evidence = [_evidence(samples, phrases[place], speech_s[place]) for place in heard]
+    chances = _chances(evidence, speaker)
+    others = np.sum([one.probabilities * seconds for one, seconds in zip(evidence, speech_s, strict=False)], axis=0)
     named = {
-        place: (LANGUAGES[code], float(row[code]))
-        for place, code, row in zip(heard, best.tolist(), posterior, strict=True)
+        place: _named(one.probabilities, chance, others)
+        for place, one, chance in zip(heard, evidence, chances, strict=True)
     }
-    return _at_changes(samples, _stretches(phrases, speech_s, named))
+    return _at_changes(samples, _stretches(phrases, speech_s, named), speaker)
+
+
+def _named(probabilities: Floats, chance: float, others: Floats) -> tuple[str, float]:
+    """Give the language of a stretch that is spoken with this ``chance``; if not, the likeliest other one."""
+    if chance > 0.5:
+        return SPOKEN[0], chance
+    rows = [np.where(np.isin(LANGUAGES, SPOKEN), 0.0, row) for row in (probabilities, others)]
+    own = int(rows[0].argmax())
+    best = own if rows[0][own] >= 0.5 else int(rows[1].argmax())  # short stretches get the recording's language
+    return LANGUAGES[best], 1.0 - chance
 
 
 def check_language(language: str, *, where: str) -> None:
@@ -129,23 +142,15 @@ def check_language(language: str, *, where: str) -> None:
         raise ConfigError(f"{where}: language must be auto or one that it speaks ({known}), not '{language}'")
 
 
-def recording_languages(samples: Floats, *, language: str) -> tuple[float, dict[str, float]]:
-    """Give the seconds of speech in 16 kHz samples, and the probability of each language that is likely at all.
-
-    Where the ``language`` is known, nothing is measured.
-    """
+def language_evidence(samples: Floats, *, language: str) -> tuple[float, LanguageOdds | None]:
+    """Give the seconds of speech in 16 kHz samples, and the odds that it can be spoken (None: no speech, or known)."""
     if language != AUTO:
-        return len(samples) / RATE_HZ, {language: 1.0}
-    found = find_phrases(samples, longest_s=_STRETCH_S, most_pause_s=_MOST_PAUSE_S)
-    speech_s = _speech_seconds(samples, found)
-    heard = [(phrase, s) for phrase, s in zip(found, speech_s, strict=True) if s >= _LEAST_SPEECH_S]
-    if not heard:
-        return 0.0, {}
-    logs = [np.log(_likelihood(samples, phrase, s)) for phrase, s in heard]
-    shares = np.exp(np.sum(logs, axis=0) / sum(_weight(s) for _, s in heard))
-    shares /= shares.sum()
-    likely = {code: round(float(p), 4) for code, p in zip(LANGUAGES, shares, strict=True) if p >= 2 * _FLOOR}
-    return sum(s for _, s in heard), likely
+        return len(samples) / RATE_HZ, None
+    phrases = find_phrases(samples, longest_s=_STRETCH_S, most_pause_s=_MOST_PAUSE_S)
+    speech_s = _speech_seconds(samples, phrases)
+    heard = [(phrase, s) for phrase, s in zip(phrases, speech_s, strict=True) if s >= _LEAST_SPEECH_S]
+    evidence = [_evidence(samples, phrase, s) for phrase, s in heard]
+    return sum(s for _, s in heard), _odds_of(evidence) if evidence else None
 
 
 def overall_language(stretches: Sequence[Stretch]) -> tuple[str, float]:
@@ -175,21 +180,32 @@ def _probabilities(samples: Floats, phrase: Phrase) -> Floats:
     return language_probabilities(np.pad(sound, (0, max(0, round(_PADDED_S * RATE_HZ) - len(sound)))))
 
 
-def _likelihood(samples: Floats, phrase: Phrase, speech_s: float) -> NDArray[np.float64]:
-    """Give the likelihood of each language, by its sound and, where that leaves a doubt, by its words.
+@dataclass(frozen=True, eq=False)
+class _Evidence:
+    """What a stretch says of its language: probabilities by its sound, log-odds that it is spoken, and their weight."""
 
-    An accent sounds like the speaker's first language. Then the confidence of an English recognizer decides: it is sure
-    of the words of accented English, and unsure of those that it makes of another language.
-    """
-    shares = _probabilities(samples, phrase).astype(np.float64)
-    english = LANGUAGES.index("en")
-    if _DECIDED[0] < shares[english] < _DECIDED[1]:
+    probabilities: Floats
+    odds: float
+    weight: float
+
+
+def _evidence(samples: Floats, phrase: Phrase, speech_s: float) -> _Evidence:
+    probabilities = _probabilities(samples, phrase)
+    english = float(probabilities[LANGUAGES.index("en")])
+    bounded = min(max(english, _FLOOR), 1 - _FLOOR)
+    odds = float(np.log(bounded / (1 - bounded)))
+    if _DECIDED[0] < english < _DECIDED[1]:
         words = recognize(levelled(samples[phrase.start : phrase.end]), model="moonshine")
         confidence = float(np.mean([word.confidence for word in words])) if words else 0.0
-        shares[english] *= np.exp(_WORD_SLOPE * (confidence - _WORD_CENTRE))
-        shares /= shares.sum()
-    weighted: NDArray[np.float64] = np.maximum(shares, _FLOOR) ** _weight(speech_s)
-    return weighted
+        odds += _WORD_SLOPE * (confidence - _WORD_CENTRE)
+    return _Evidence(probabilities, float(np.clip(odds, -_MOST_ODDS, _MOST_ODDS)), min(1.0, speech_s / _FULL_WEIGHT_S))
+
+
+def _odds_of(evidence: Sequence[_Evidence]) -> LanguageOdds:
+    weight = sum(one.weight for one in evidence)
+    mean = sum(one.weight * one.odds for one in evidence) / weight
+    clarity = sum(one.weight * abs(one.odds) for one in evidence) / weight
+    return LanguageOdds(round(mean, 4), round(clarity, 4), round(weight, 4))
 
 
 def levelled(samples: Floats) -> Floats:
@@ -202,37 +218,37 @@ def levelled(samples: Floats) -> Floats:
     return np.asarray(samples * np.float32(_LEVEL / loud), np.float32) if loud > 0 else samples
 
 
-def _weight(speech_s: float) -> float:
-    return min(1.0, speech_s / _FULL_WEIGHT_S)
+def _chances(evidence: Sequence[_Evidence], speaker: SpeakerFacts) -> list[float]:
+    """Give the probability that each stretch can be spoken, by the forward-backward algorithm over two states."""
+    if not evidence:
+        return []
+    gain = _gain(speaker.language or _odds_of(evidence))
+    english = LANGUAGES.index("en")
+    helped = [min(gain, 0.0) if one.probabilities[english] < _NEVER_HELPED else gain for one in evidence]
+    ratios = [float(np.exp(one.weight * (one.odds + more))) for one, more in zip(evidence, helped, strict=True)]
+    forward, backward = [ratios[0]], [1.0] * len(ratios)  # both as odds
+    for ratio in ratios[1:]:
+        forward.append(ratio * _after(forward[-1]))
+    for place in range(len(ratios) - 2, -1, -1):
+        backward[place] = _after(ratios[place + 1] * backward[place + 1])
+    both = [before * after for before, after in zip(forward, backward, strict=True)]
+    return [odds / (1 + odds) for odds in both]
 
 
-def _prior(speaker: SpeakerFacts) -> NDArray[np.float64]:
-    """The probability of each language before a recording is heard; odds against the likeliest are bounded."""
-    shares = np.array([max(speaker.languages.get(code, 0.0), _FLOOR) for code in LANGUAGES])
-    most = _MOST_FOR if LANGUAGES[int(shares.argmax())] in SPOKEN else _MOST_AGAINST
-    bounded = np.maximum(shares / shares.max(), np.exp(-most))
-    prior: NDArray[np.float64] = bounded / bounded.sum()
-    return prior
+def _after(odds: float) -> float:
+    """The odds of the next stretch, given those of this one."""
+    return ((1 - _SWITCH) * odds + _SWITCH) / (_SWITCH * odds + 1 - _SWITCH)
 
 
-def _posterior(likelihood: NDArray[np.float64], speaker: SpeakerFacts) -> NDArray[np.float64]:
-    """Pool the stretches [stretches, languages] by the forward-backward algorithm."""
-    prior = _prior(speaker)
-    forward, backward = np.empty_like(likelihood), np.ones_like(likelihood)
-    for place, own in enumerate(likelihood):
-        before = prior if place == 0 else (1 - _SWITCH) * forward[place - 1] + _SWITCH * prior
-        forward[place] = before * own
-        forward[place] /= forward[place].sum()
-    for place in range(len(likelihood) - 2, -1, -1):
-        after = backward[place + 1] * likelihood[place + 1]
-        backward[place] = (1 - _SWITCH) * after + _SWITCH * float(prior @ after)
-        backward[place] /= backward[place].sum()
-    both = forward * backward
-    posterior: NDArray[np.float64] = both / both.sum(axis=1, keepdims=True)
-    return posterior
+def _gain(speaker: LanguageOdds) -> float:
+    """What is added to the log-odds of a stretch for what is known of its speaker."""
+    mean = speaker.mean + _OFFSET
+    if speaker.clarity >= _CLEAR:
+        return -_STRICT if mean > 0 else -_STRICTER
+    return _OFFSET + float(np.clip(_POOLED_SLOPE * mean, -_MOST_POOLED, _MOST_POOLED))
 
 
-def _at_changes(samples: Floats, stretches: Sequence[Stretch]) -> list[Stretch]:
+def _at_changes(samples: Floats, stretches: Sequence[Stretch], speaker: SpeakerFacts) -> list[Stretch]:
     """Judge the halves of spoken stretches beside speech in another language by themselves."""
     speech = [place for place, stretch in enumerate(stretches) if stretch.language]
     beside = {
@@ -243,25 +259,23 @@ def _at_changes(samples: Floats, stretches: Sequence[Stretch]) -> list[Stretch]:
     }
     judged: list[Stretch] = []
     for place, stretch in enumerate(stretches):
-        judged += _halves(samples, stretch) if place in beside else [stretch]
+        judged += _halves(samples, stretch, speaker) if place in beside else [stretch]
     return judged
 
 
-def _halves(samples: Floats, stretch: Stretch) -> list[Stretch]:
+def _halves(samples: Floats, stretch: Stretch, speaker: SpeakerFacts) -> list[Stretch]:
     phrase = stretch.phrase
     if phrase.duration_s < 2 * _LEAST_HALF_S:
         parts = [phrase]
     else:
         middle = _quietest(samples, phrase)
         parts = [Phrase(phrase.start, middle), Phrase(middle, phrase.end)]
-    share = [stretch.speech_s * part.duration_s / phrase.duration_s for part in parts]
     judged = []
-    for part, seconds in zip(parts, share, strict=True):
-        row = _likelihood(samples, part, _FULL_WEIGHT_S)
-        own = float(row[LANGUAGES.index(stretch.language)])
-        best = int(row.argmax())
-        code, confidence = (stretch.language, own) if own >= SURE_FROM else (LANGUAGES[best], float(row[best]))
-        judged.append(Stretch(part, seconds, code, confidence))
+    for part in parts:
+        seconds = stretch.speech_s * part.duration_s / phrase.duration_s
+        evidence = _evidence(samples, part, _FULL_WEIGHT_S)
+        (chance,) = _chances([evidence], speaker)
+        judged.append(Stretch(part, seconds, *_named(evidence.probabilities, chance, evidence.probabilities)))
     return judged
 
 

@@ -203,14 +203,11 @@ def _judged(transcript: Transcript, stretches: Sequence[Stretch], method: str) -
 
 
 def _other_language(notes: SpeechNotes, method: str) -> str:
-    supported = ", ".join(language_name(code) for code in SPOKEN)
-    if notes.language in SPOKEN:
-        heard = f"the language of this speech is not certain ({100 * notes.language_confidence:.0f} % English)"
-    else:
-        heard = f"this is {language_name(notes.language)}, {100 * notes.language_confidence:.0f} % sure"
+    supported, sure = ", ".join(language_name(code) for code in SPOKEN), 100 * notes.language_confidence
     return (
-        f"{heard}, and {method} speaks {supported} only; leave the recording out, use --strength fast (it only changes "
-        "the voice), or add --language en if it is English"
+        f"this sounds like {language_name(notes.language)}, {sure:.0f} % sure that it is not {supported}, the only "
+        f"language that {method} speaks; leave the recording out, use --strength fast (it only changes the voice), or "
+        "add --language en if it is English"
     )
 
 

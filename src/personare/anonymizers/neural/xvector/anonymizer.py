@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.words.languages import AUTO, SPOKEN, check_language, recording_languages
+from personare.anonymizers.neural.words.languages import AUTO, SPOKEN, check_language, language_evidence
 from personare.anonymizers.neural.words.languages import MODELS as LANGUAGE_MODELS
 from personare.anonymizers.neural.words.transcript import Recognizing, transcribe
 from personare.anonymizers.neural.xvector.from_sounds import SILENT_S, EncodedVoice
@@ -197,13 +197,11 @@ class XVector(Fingerprinted):
         if not sound.samples.any():
             return SpeakerEvidence()
         self._require()
-        speech_s, languages = sound.duration_s, dict[str, float]()
+        speech_s, odds = sound.duration_s, None
         if self.needs_words:
-            speech_s, languages = recording_languages(
-                sound.samples[: round(_SURVEYED_S * RATE_HZ)], language=self.language
-            )
+            speech_s, odds = language_evidence(sound.samples[: round(_SURVEYED_S * RATE_HZ)], language=self.language)
         own = self._own_vector(sound)
-        return SpeakerEvidence(speech_s, tuple(own.tolist()), languages, self._bank.gender_score(own))
+        return SpeakerEvidence(speech_s, tuple(own.tolist()), odds, self._bank.gender_score(own))
 
     def speak(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:
         """Anonymize one channel of a speaker about whom this is known."""
