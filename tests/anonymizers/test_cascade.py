@@ -159,7 +159,7 @@ def test_names_and_places_need_the_extra_or_are_left_out() -> None:
     try:
         import spacy  # noqa: F401
     except ImportError:
-        with pytest.raises(MissingExtraError, match=r"pip install 'personare\[redact\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install '\.\[redact\]'"):
             hide(Audio(np.ones(800, np.float32), RATE_HZ), redact=["names"])
         return
     text = TEXT_WITH_NAMES.split()

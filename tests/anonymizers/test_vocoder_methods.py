@@ -264,5 +264,5 @@ def test_a_missing_vocoder_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
         return real(name, *args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r"personare\[pitch\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[pitch\]"):
         hide(WorldWarp(), voice(0.2))

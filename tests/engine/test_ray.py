@@ -47,7 +47,7 @@ def halved(number: int) -> float:
 
 @pytest.mark.skipif(INSTALLED, reason="the extra 'ray' is installed here")
 def test_without_the_extra_it_is_one_line() -> None:
-    with pytest.raises(MissingExtraError, match=r"pip install 'personare\[ray\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[ray\]'"):
         engine_named("ray", 2)
 
 

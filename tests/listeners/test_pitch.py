@@ -144,7 +144,7 @@ def test_settings_are_checked() -> None:
 
 def test_a_missing_extra_or_model_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyworld", None)
-    with pytest.raises(MissingExtraError, match=r"personare\[pitch\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[pitch\]"):
         WorldPitch()([hum(1)])
     swift._model.cache_clear()
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))

@@ -172,7 +172,7 @@ def test_unknown_names_are_one_line() -> None:
 def test_a_missing_extra_says_what_to_install(module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     visqol._judge.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"personare\[quality\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[quality\]"):
         comparison(name)([(hum(1), hum(1))])
 
 

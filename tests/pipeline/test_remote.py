@@ -135,7 +135,7 @@ def test_an_unknown_kind_and_a_missing_library_are_one_line(monkeypatch: pytest.
         RemoteFolder("nothing://b").check()
     monkeypatch.setitem(__import__("sys").modules, "fsspec.core", None)
     _opened.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"pip install 'personare\[bucket\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[bucket\]'"):
         RemoteFolder("file:///somewhere").check()
 
 

@@ -92,7 +92,7 @@ def test_another_ending_and_a_missing_extra_are_one_line_before_work(
     with pytest.raises(OutputError, match=r"name it \.pdf"):
         evidence.check_evidence(tmp_path / "evidence.html")
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"personare\[pdf\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[pdf\]"):
         evidence.check_evidence(tmp_path / "evidence.pdf")
 
 

@@ -69,7 +69,7 @@ def attack(
 
         personare attack recordings/ anonymous/ --jobs 2
 
-        personare attack recordings/ anonymous/ --knowledge lazy-informed,informed --train others/
+        personare attack recordings/ anonymous/ -k informed --train others/
     """
     from personare import api
     from personare.attackers import scorer as scorer_named
