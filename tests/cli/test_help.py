@@ -46,8 +46,8 @@ def test_every_help_page_reads_in_80_columns(words: list[str]) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_every_example_of_a_help_page_is_a_command_line() -> None:
-    """Set-in lines are examples; anything else there, such as code that slipped into a docstring, is a fault."""
+def test_examples_end_a_help_page_and_each_is_a_command_line() -> None:
+    """Anything else there, such as code that slipped into a docstring, is a fault."""
     from typer.main import get_command
 
     from personare.cli import app
@@ -55,7 +55,12 @@ def test_every_example_of_a_help_page_is_a_command_line() -> None:
     root = get_command(app)
     pages = [root, *root.commands.values()]  # type: ignore[attr-defined]
     pages += [inner for page in pages[1:] for inner in getattr(page, "commands", {}).values()]
-    examples = [line for page in pages for line in (page.help or "").splitlines() if line.startswith("  ")]
+    examples = [
+        line
+        for page in pages
+        for part in re.split(r"^Examples?:$", page.help or "", flags=re.MULTILINE)[1:]
+        for line in filter(None, part.splitlines())
+    ]
     assert len(examples) > len(pages)
     assert not [line for line in examples if not re.match(r"  (personare |[a-z]\w* .*\| personare )", line)]
 
