@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,39 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         gallery_sizes=None,
         clips=0,
     )
-    run_study(study, folder / "run")
+    before = os.umask(0o022)  # as most systems have it
+    try:
+        run_study(study, folder / "run", jobs=2)
+    finally:
+        os.umask(before)
     return folder / "run"
+
+
+def open_to_others(folder: Path) -> list[str]:
+    """What anybody but the owner could read, write or enter."""
+    return [str(path) for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
+
+
+def test_run_and_panel_folders_are_their_owners_only(run: Path, tmp_path: Path, personare: Command) -> None:
+    """Both hold original speech; a run names speakers, a panel knows the correct answers."""
+    assert any(run.rglob("*.flac")) and open_to_others(run) == []
+    before = os.umask(0o022)
+    try:
+        panel = tmp_path / "new" / "panel"
+        assert personare("panel", "make", run, panel, "--test", "mos", "--sessions", "2").code == 0
+        assert personare("panel", "invite", panel, "--count", "2").code == 0
+        simulate(read_panel(panel), [lambda trial, rng: {"naturalness": 3, "intelligibility": 1}] * 2)
+        assert personare("panel", "export", panel, tmp_path / "answers.csv").code == 0
+        assert personare("panel", "export", panel, tmp_path / "answers.parquet").code == 0
+        assert personare("panel", "analyze", panel, "--out", tmp_path / "analysis").code == 0
+        assert personare("report", run, "--out", tmp_path / "page").code == 0
+    finally:
+        os.umask(before)
+    assert (panel / "answers.sqlite").is_file() and open_to_others(panel) == []
+    assert open_to_others(tmp_path / "answers.csv") == open_to_others(tmp_path / "answers.parquet") == []
+    assert (tmp_path / "analysis").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o755, "only the folder that was asked for"
+    assert (tmp_path / "page" / "report.html").stat().st_mode & 0o777 == 0o644, "a report is meant to be given away"
 
 
 def answer(trial: PlannedTrial, rng: Any) -> dict[str, Any]:

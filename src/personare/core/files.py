@@ -116,6 +116,24 @@ def make_folder(folder: Path, *, mode: int = 0o777, durable: bool = True) -> Non
             sync(folder.parent)
 
 
+@contextlib.contextmanager
+def kept_private(folder: Path) -> Iterator[None]:
+    """Make a folder that only its owner can open, and keep private what this process and its workers write meanwhile.
+
+    For run and panel folders, which hold original speech, names and correct answers. The umask is one of the whole
+    process: other threads write private files too, as long as this lasts.
+    """
+    make_folder(folder.parent)
+    before = os.umask(0o777 - PRIVATE_FOLDER)
+    try:
+        make_folder(folder, mode=PRIVATE_FOLDER)
+        with contextlib.suppress(OSError):  # somebody else's, or a file system without modes
+            folder.chmod(PRIVATE_FOLDER)
+        yield
+    finally:
+        os.umask(before)
+
+
 def sync(path: Path) -> None:
     """Force a file's bytes, or a folder's list of names, to the disk.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import sqlite3
 import threading
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from personare.core.errors import OutputError
+from personare.core.files import PRIVATE_FILE, PRIVATE_FOLDER, make_folder
 from personare.panels.tokens import checked_days, digest_of, looks_right, new_token
 
 Role = Literal["evaluator", "admin"]
@@ -73,7 +75,9 @@ class AnswerStore:
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._clock, self._lock = clock, threading.Lock()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent, mode=PRIVATE_FOLDER)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))  # SQLite gives its other files the same mode
+            path.chmod(PRIVATE_FILE)
             self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")

@@ -11,7 +11,7 @@ from typing import Any
 
 from personare.core.command import typed
 from personare.core.errors import ConfigError, CorpusError, OutputError, StudyError
-from personare.core.files import sweep, write_text
+from personare.core.files import kept_private, sweep, write_text
 from personare.core.weights import files_of
 from personare.engine import Engine, Result, engine_for
 from personare.pipeline.check import check_study
@@ -108,6 +108,13 @@ def run_study(
     written : the study file's own text, kept in the folder as it is; home : the folder its paths are taken from.
     """
     store = open_folder(folder, resume=resume)
+    with kept_private(folder):
+        return _run(study, folder, store, engine=engine, written=written, home=home, watch=watch)
+
+
+def _run(
+    study: Study, folder: Path, store: Store, *, engine: Engine, written: str, home: Path, watch: Watcher | None
+) -> Ran:
     store.folder.mkdir(parents=True, exist_ok=True)
     sweep(folder)  # what a killed run left half written
     write_text(folder / STUDY, written)

@@ -10,7 +10,7 @@ from pathlib import Path
 from personare import __version__
 from personare.core.config import from_mapping
 from personare.core.errors import ConfigError, OutputError, TableError
-from personare.core.files import refuse_full
+from personare.core.files import kept_private, refuse_full
 from personare.core.findings import Finding
 from personare.core.seeding import Key
 from personare.core.tables import read_frame
@@ -82,19 +82,20 @@ def make_panel(
     # names of files must not tell what they hold, not even to somebody who knows the seed
     names = Key.new()
     stimuli = [s for session in dealt for trial in session.trials for s in trial.stimuli]
-    seconds = write_stimuli(stimuli, folder / STIMULI, key=names, watch=watch)
-    settings = PanelSettings(
-        test=test,
-        title=title or found.title,
-        seed=seed,
-        systems=tuple(pool.systems),
-        contact=contact,
-        language=language,
-        version=__version__,
-        headphones=write_headphone_check(folder / STIMULI, key=names),
-        objective=tuple(_objective(found.findings)),
-    )
-    panel = write_panel(folder, settings, design_frame(dealt, seconds, key=names))
+    with kept_private(folder):
+        seconds = write_stimuli(stimuli, folder / STIMULI, key=names, watch=watch)
+        settings = PanelSettings(
+            test=test,
+            title=title or found.title,
+            seed=seed,
+            systems=tuple(pool.systems),
+            contact=contact,
+            language=language,
+            version=__version__,
+            headphones=write_headphone_check(folder / STIMULI, key=names),
+            objective=tuple(_objective(found.findings)),
+        )
+        panel = write_panel(folder, settings, design_frame(dealt, seconds, key=names))
     return MadePanel(panel, dealt, len(seconds), tuple(repeats(dealt)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ import polars as pl
 
 from personare import __version__
 from personare.core.errors import ConfigError
-from personare.core.files import write_text
+from personare.core.files import PRIVATE_FILE, kept_private, write_bytes, write_text
 from personare.core.findings import Finding
 from personare.core.tables import write_frame
 from personare.panels.analysis import analyze
@@ -55,7 +56,8 @@ def analyze_panel(path: Path, *, out: Path | None = None, attentive_only: bool =
         "answers": sum(not row.trial.check for row in used),
         "systems": list(s.systems),
     }
-    _write(folder, panel, found.findings, tables, notes, about)
+    with kept_private(folder):
+        _write(folder, panel, found.findings, tables, notes, about)
     return AnalyzedPanel(folder, found.findings, failed, notes)
 
 
@@ -64,11 +66,13 @@ def export_panel(path: Path, file: Path) -> tuple[int, Literal["csv", "parquet"]
     rows, _ = _answers(read_panel(path))
     frame = answers_frame(rows)
     if file.suffix.lower() == ".parquet":
-        write_frame(frame, file)
+        content = io.BytesIO()
+        frame.write_parquet(content)
+        write_bytes(file, content.getvalue(), mode=PRIVATE_FILE)
         return len(frame), "parquet"
     if file.suffix.lower() != ".csv":
         raise ConfigError(f"{file}: answers are written as .csv or .parquet, not as '{file.suffix}'")
-    write_text(file, frame.write_csv())
+    write_text(file, frame.write_csv(), mode=PRIVATE_FILE)
     return len(frame), "csv"
 
 
