@@ -148,6 +148,7 @@ class TestUsualSet:
             ("ignorant", "energy"),
             ("lazy-informed", "energy"),
             ("informed", "energy+spectrum"),
+            ("words", "vocabulary"),
         }
         assert {f.conditions["scorer"] for f in usual.findings if f.conditions["attacker"] == "informed"} >= {"chosen"}
         assert "Not among the usual attackers" in " ".join(usual.notes)
