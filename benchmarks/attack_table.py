@@ -1,18 +1,21 @@
 """How far attackers get against every anonymizer: all methods, all attackers, one and three utterances, as tables.
 
     python benchmarks/attack_table.py [CORPUS] [--train CORPUS] [--speakers N] [--utterances M] [--only NAME;NAME]
-                                      [--embedders NAME,NAME] [--each] [--adapted] [--words] [--enroll-draws D]
-                                      [--train-draws D] [--train-utterances T] [--lengths L,L] [--apart]
-                                      [--listeners NAME,NAME] [--out RUN] [--jobs J] [--json]
+                                      [--embedders NAME,NAME] [--each] [--adapted] [--words] [--words-only]
+                                      [--enroll-draws D] [--train-draws D] [--train-utterances T] [--lengths L,L]
+                                      [--apart] [--listeners NAME,NAME] [--out RUN] [--jobs J] [--json]
 
 The same pipeline as ``personare study run``. People of the part 'eval' are attacked; what attackers learn from is the
 part 'train' (and --train); of a corpus without parts everybody is attacked. Attackers: those who know nothing, who know
 the method, the plain informed one (one embedder, PLDA, one draw), the strongest of ``personare evaluate``, also without
 folds, and where a method's secret numbers can be estimated, who undoes them. ``--each`` plays the informed attacker
 with every embedder by itself, too; ``--embedders`` leaves some out, e.g. the slow ones. ``--adapted`` adds the informed
-attacker who fine-tunes ECAPA's last layer, and ``--words`` the one who only reads.
-The last column is the attack that held-out training speakers found strongest: it is chosen without looking at its
-success. ``--apart`` attacks every corpus of the speech (column 'corpus') by itself: people who were recorded alike
+attacker who fine-tunes ECAPA's last layer, and ``--words`` the two who only read: by rare words (no training), and by
+style (trained). They read what the first recognizer of ``--listeners`` hears, else the texts of the corpus.
+``--words-only`` plays nobody else, on the texts of the corpus alone: no sound is anonymized, and it takes seconds.
+The column 'linked' is the attack by voice that held-out training speakers chose, without looking at its success: the
+column after it names the attack. 'linked by words' is the strongest of those who read, by its risk above chance.
+``--apart`` attacks every corpus of the speech (column 'corpus') by itself: people who were recorded alike
 are harder to tell apart, and 'in folds' needs 16 of them. ``--listeners`` adds what is left of the speech, e.g.
 moonshine,whisper,dnsmos,pitch-swift. A further table says which embedder told training speakers apart (0.5: none): the
 channel that leaks. Below the table stands what must hold: no informed attack is weaker than one that
@@ -41,9 +44,10 @@ from personare.core.errors import TableError
 from personare.core.tables import Corpus
 from personare.corpora import read_corpus
 from personare.pipeline.attack_choices import CHOICES
-from personare.pipeline.attack_sets import EMBEDDERS, PLAIN, VOICE
+from personare.pipeline.attack_sets import EMBEDDERS, FEWEST_CHOOSING, PLAIN, VOICE, word_set
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.reports.run import read_run
+from personare.reports.sections.choosing import of_risk, strongest_attack
 
 GIVEN_BY = {**GIVEN_BY_METHODS, "whisper": ("wer",)}
 KNOWS_LESS = ("ignorant", "lazy-informed")
@@ -74,13 +78,14 @@ def attackers_of(words: argparse.Namespace) -> dict[str, AttackerChoice]:
         chosen |= {f"informed, {name}": AttackerChoice("informed", name, **learnt) for name in names}
     if words.adapted:
         chosen["informed, adapted"] = AttackerChoice("informed", "ecapa-pooled", **{**learnt, "scorer": "adapted"})
-    if words.words:
-        chosen["informed, words"] = AttackerChoice("informed", "words", **learnt)
-    return chosen
+    reading = word_set(learnt_from=FEWEST_CHOOSING).attackers
+    return dict(reading) if words.words_only else chosen | (dict(reading) if words.words else {})
 
 
 def methods_of(words: argparse.Namespace) -> list[str]:
     """Name the methods that a command line asks for."""
+    if words.words_only:
+        return []
     return list(picked(words.only, METHODS) if words.only else METHODS)
 
 
@@ -153,7 +158,10 @@ def rows_of(
         best = strongest.get((corpus, method), "")
         linked = [f.text for f in links if f.conditions["N"] == most and f.conditions["attacker"] == best]
         row[f"linked among {most}"] = linked[0] if linked else "-"
-        row["strongest on training speakers"] = best or "-"
+        row["chosen on training speakers"] = best or "-"
+        read = strongest_attack(of_risk(links, "words"))
+        if read is not None:
+            row[f"linked by words among {most}"] = f"{read.text} ({read.conditions['attacker']})"
         yield row
 
 
@@ -171,9 +179,11 @@ def overall(findings: Sequence[pn.Finding], corpus: str) -> list[pn.Finding]:
 
 
 def strongest_of(folder: Path) -> dict[tuple[str, str], str]:
-    """Name for every corpus and method the attack that told held-out training speakers apart best."""
+    """Name for every corpus and method the attack by voice that told held-out training speakers apart best."""
     areas: dict[tuple[str, str], dict[str, float]] = {}
     for artefact in read_run(folder).of_kind(CHOICES):
+        if artefact.conditions.get("risk") == "words":
+            continue
         corpus, method, who = (str(artefact.conditions[name]) for name in ("corpus", "anonymizer", "attacker"))
         areas.setdefault((corpus, method), {})[who] = float(artefact.conditions["area"])
     return {where: max(found, key=found.__getitem__) for where, found in areas.items()}
@@ -215,6 +225,7 @@ def main() -> None:
     parser.add_argument("--each", action="store_true")
     parser.add_argument("--adapted", action="store_true")
     parser.add_argument("--words", action="store_true")
+    parser.add_argument("--words-only", action="store_true")
     parser.add_argument("--enroll-draws", type=int, default=5)
     parser.add_argument("--train-draws", type=int, default=2)
     parser.add_argument("--train-utterances", type=int, default=24, help="of each speaker who is learnt from, at most")

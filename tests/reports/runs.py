@@ -66,7 +66,7 @@ def write_evaluation(folder: Path, *, seed: int = 1, left: dict[str, float] | No
             at = {**where, "N": PEOPLE}
             artefacts.append(_table(folder, "scores", _scores(rng, known), where, len(artefacts)))
             share = np.clip(strength + rng.normal(0, 0.1, PEOPLE), 0, 1)
-            always = {"always_linked": int((share >= 1).sum()), "always_guessed": PEOPLE * PEOPLE**-6}
+            always = {"always_linked": int((share >= 1).sum()), "always_guessed": 1.0}
             findings.append(_finding("linkability", linked, 0.1, at | always, chance=1 / PEOPLE))
             frame = {"speaker": SPEAKERS, "share": share, "trials": [6] * PEOPLE}
             artefacts.append(_table(folder, "exposed", frame, at, len(artefacts)))

@@ -202,7 +202,7 @@ def test_an_evaluation_shows_the_strongest_attack_first_and_original_speech_last
     ]
     assert [row[-1] for row in table.rows[-2:]] == ["unprotected"] * 2 and table.rows[0][-1] == "exposed"
     counted = [b.sentences for b in evaluation.blocks() if isinstance(b, BulletList)]
-    ties = "0 of 12 people are linked in all of their tests (guessing: 0.0), 0 in none."
+    ties = "0 of 12 people are linked in all of their tests (guessing: up to 1.0), 0 in none."
     assert [f"mcadams (lazy-informed attacker, L = 1): {ties}"] in counted
 
 

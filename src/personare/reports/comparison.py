@@ -33,8 +33,8 @@ ANSWERS: dict[Protection, str] = {
 SO_FAR = "so far"  # no attacker was played who had learnt from speech of the method
 BY_WORDS: dict[Outcome, str] = {
     "exposed": "no",
-    "not shown": "not shown",  # that words identify anybody; no method of voices protects from it
-    "below chance": "not shown",
+    "not shown": "-",  # no risk is shown, and no method of voices would protect from it
+    "below chance": "-",
     "undecided": "undecided",
 }
 

@@ -71,8 +71,8 @@ def verdict(findings: Sequence[Finding]) -> Outcome:
 def linked_every_time(attacks: Sequence[Finding]) -> list[Finding]:
     """Keep the attacks that link more people in every single test than guessing would, all attacks counted.
 
-    The number of people whom a guesser links every time is about Poisson with the expected number; its tail is larger
-    than the exact one, so that the test errs on the side of saying nothing.
+    Who guesses once per person links as many people every time as a random permutation leaves in place: about Poisson
+    with the mean ``always_guessed``, tested / N.
     """
     counted = [f for f in attacks if f.conditions.get("always_linked")]
     level = LEVEL_OF_PROOF / max(1, len([f for f in attacks if "always_linked" in f.conditions]))

@@ -180,11 +180,14 @@ def _by_gender(linked: Linkability, genders: Mapping[str, str | None], length: i
 
 
 def _with_always(linked: Linkability, findings: list[Finding]) -> list[Finding]:
-    """Add to the finding of the largest N how many people are linked in every test, and how many by guessing."""
-    tests = np.bincount(linked.owner, minlength=len(linked.speakers))
+    """Add to the finding of the largest N how many people are linked in every test, and how many by guessing.
+
+    The tests of one person resemble each other, most of all where one pseudo-speaker stands for all of them. Who
+    guesses once per person links tested / N people every time, as many as a random permutation leaves in place.
+    """
     always = {
         "always_linked": int((linked.risk() >= 1).sum()),
-        "always_guessed": float(np.sum((1 / linked.enrolled) ** tests)),
+        "always_guessed": len(linked.speakers) / linked.enrolled,
     }
     return [*findings[:-1], replace(findings[-1], conditions={**findings[-1].conditions, **always})]
 

@@ -114,10 +114,10 @@ def _counted(artefact: ArtefactFile, run: Run) -> str:
     """Count the ties: who is linked in all of their tests, of which guessing links some as well, and who in none."""
     c, rows = artefact.conditions, _shares(artefact, run)
     always, never = sum(share >= 1 for _, share, _ in rows), sum(share <= 0 for _, share, _ in rows)
-    guessed = sum((1 / int(c.get("N", len(rows)))) ** tests for *_, tests in rows)
+    guessed = len(rows) / int(c.get("N", len(rows)))  # who guesses once per person
     heard = f"{c.get('attacker')} attacker, L = {c.get('L', 1)}"
     where = f" on {c.get('corpus')}" if len({a.conditions.get("corpus") for a in run.of_kind("exposed")}) > 1 else ""
-    counts = f"{always:,} of {len(rows):,} people are linked in all of their tests (guessing: {guessed:.1f})"
+    counts = f"{always:,} of {len(rows):,} people are linked in all of their tests (guessing: up to {guessed:.1f})"
     counts += f", {never:,} in none"
     return f"{c.get('anonymizer')}{where} ({heard}): {counts}."
 
