@@ -44,7 +44,9 @@ def played(
     return attack(attacker, Split(Knowledge.ORIGINAL, embedded(enrolled, "enrol"), embedded(tested, "test"), others))
 
 
-def scores_by_hand(enrolled: dict[str, list[str]], tested: dict[str, list[str]], speakers: list[list[str]]) -> list:
+def scores_by_hand(
+    enrolled: dict[str, list[str]], tested: dict[str, list[str]], speakers: list[list[str]]
+) -> list[list[float]]:
     """tf-idf and cosines from counts of words, without vectors of ours: [tests][enrolled]."""
     said = [{word for text in texts for word in text.split()} for texts in speakers]
     idf = {word: math.log(len(said) / max(1, sum(word in one for one in said))) for word in WORDS}

@@ -36,7 +36,7 @@ def attack(
     scorer: str | None = typer.Option(
         None,
         metavar="NAME",
-        help="cosine; wccn, plda, chosen, adapted for those who learn.  [cosine; plda if they learn]",
+        help="cosine; idf for words; wccn, plda, chosen, adapted for those who learn.  [cosine; plda if they learn]",
     ),
     as_norm: int = typer.Option(0, "--as-norm", min=0, metavar="N", help="Normalise scores by a cohort of N speakers."),
     enroll_draws: int = typer.Option(

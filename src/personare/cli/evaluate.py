@@ -36,7 +36,8 @@ def evaluate(
     knows the method and anonymizes enrolment speech under keys of their own, and one who has learnt what the method
     does: from speech of other people (--train, or a part 'train' of ORIG), and from the other people of ORIG itself.
     Together they hear voices, phonetic habits, energy, rhythm, F0 and spectrum, as far as models are there; --quick
-    hears voices only. Who is left out is said. The result is a
+    hears voices only. Where ORIG has texts, another attacker hears nothing and reads the words. Skipped attackers are
+    listed with the reason. The result gives two risks, by voice and by words, as a verdict, a
     table, a run folder, and the same page as personare report writes: people are numbers in it, and no original speech
     is heard.
 
