@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/(?:#(\S+))?")
+ADDRESS = re.compile(r"http://(127\.0\.0\.1|[\w-]+\.localhost):(\d+)/(?:#(\S+))?")
 
 
 @dataclass
@@ -28,11 +28,12 @@ class Server:
     port: int
     token: str
     process: subprocess.Popen[str]
+    host: str = "127.0.0.1"
 
     @property
     def address(self) -> str:
         """Where it is."""
-        return f"http://127.0.0.1:{self.port}/"
+        return f"http://{self.host}:{self.port}/"
 
     def kill(self) -> None:
         """End it as a power failure would."""
@@ -59,7 +60,7 @@ def started(
         line = process.stdout.readline()
         found = ADDRESS.search(line)
         assert found is not None, f"{line}{process.stdout.read()}"
-        yield Server(int(found[1]), found[2] or "", process)
+        yield Server(int(found[2]), found[3] or "", process, found[1])
     finally:
         if process.poll() is None:
             process.terminate()

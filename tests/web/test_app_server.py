@@ -27,7 +27,12 @@ from web.test_panel_server import BODIES, UP
 
 
 class AppClient(Client):
-    """The same client, with the app's cookie."""
+    """The same client, with the app's cookie and under its name."""
+
+    @classmethod
+    def of(cls, server: Server, **others: str) -> AppClient:
+        """Ask a server as its page does."""
+        return cls(server.port, headers={"Host": f"{server.host}:{server.port}"}, **others)
 
     def ask(self, path: str, body: Any = None, **headers: str) -> tuple[int, Any, dict[str, str]]:
         if self.cookie:
@@ -52,7 +57,7 @@ def server(home: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def inside(server: Server) -> AppClient:
-    client = AppClient(server.port)
+    client = AppClient.of(server)
     assert client.ask("/api/enter", {"token": "x" * 32})[0] == 403
     status, _, told = client.ask("/api/enter", {"token": server.token})
     assert (
@@ -63,7 +68,7 @@ def inside(server: Server) -> AppClient:
 
 
 def test_the_address_works_once(server: Server, inside: AppClient) -> None:
-    other = AppClient(server.port)
+    other = AppClient.of(server)
     assert other.ask("/api/enter", {"token": server.token})[0] == 403, "somebody who read it over your shoulder"
     for path in ("/api/state", "/api/folders", "/api/jobs/0123456789ab", "/api/jobs/0123456789ab/file/zip"):
         assert other.ask(path)[0] == 401
@@ -73,7 +78,8 @@ def test_the_address_works_once(server: Server, inside: AppClient) -> None:
 def test_another_page_or_name_cannot_ask(server: Server, inside: AppClient) -> None:
     for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"X-Csrf": "no"}):
         assert inside.ask("/api/jobs", {}, **headers)[0] == 403
-    assert inside.ask("/api/state", Host="evil.example")[0] == 421
+    for other in ("evil.example", f"127.0.0.1:{server.port}", f"localhost:{server.port}", f"x.localhost:{server.port}"):
+        assert inside.ask("/api/state", Host=other)[0] == 421, "cookies of these names go to other servers, too"
     assert inside.ask("/api/state", Origin="http://evil.example")[0] == 403
 
 
@@ -85,14 +91,16 @@ def test_dropped_files_come_in_pieces_and_stay_below_their_job(server: Server, i
     for name in ("../../../etc/a.wav", "/etc/b.wav", "one/two/c.wav", "..\\..\\d.wav"):
         first = inside.ask(f"/api/jobs/{job}/upload?name={quote(name)}&offset=0", sound[:half], **kind)
         assert first[0] == 200, first
-        assert inside.ask(f"/api/jobs/{job}/upload?name={quote(name)}&offset={half + 1}", b"x", **kind)[0] == 409
-        assert inside.ask(f"/api/jobs/{job}/upload?name={quote(name)}&offset={half}", sound[half:], **kind)[0] == 200
+        later = f"/api/jobs/{job}/upload?name={quote(name)}&file={first[1]['file']}&offset="
+        assert inside.ask(f"{later}{half + 1}", b"x", **kind)[0] == 409
+        assert inside.ask(f"{later}{half}", sound[half:], **kind)[0] == 200
+        assert inside.ask(f"/api/jobs/{job}/upload?name={quote(name)}&offset={half}", b"x", **kind)[0] == 409
     for name in ("a.exe", "", "..", "x" * 300, "key"):
         assert inside.ask(f"/api/jobs/{job}/upload?name={quote(name)}&offset=0", b"x", **kind)[0] == 422
     placed = list(home.rglob("*.wav"))
     assert len(placed) == 4 and all(p.is_relative_to(home / "jobs" / job / "recordings") for p in placed)
     assert all(p.read_bytes() == sound for p in placed) and not list(home.glob("*.wav"))
-    assert inside.ask(f"/api/jobs/{job}/act", {"action": "forget"})[1] == {"gone": True}
+    assert inside.ask(f"/api/jobs/{job}/act", {"action": "forget"})[1]["gone"] is True
     assert not (home / "jobs" / job).exists()
 
 
@@ -166,7 +174,7 @@ def test_a_method_whose_models_are_not_there_is_refused_with_what_it_needs(
     job = new_job(tmp_path / "jobs", source=str(tmp_path), title="read", rule="")
     job.keep("done-read.json", {"ok": True, "people": 1, "recordings": 1, "notes": []})
     with started("app", "--no-open", "--folder", tmp_path / "jobs") as one:
-        client = AppClient(one.port)
+        client = AppClient.of(one)
         client.ask("/api/enter", {"token": one.token})
         (usc,) = [method for method in client.ask("/api/state")[1]["methods"] if method["name"] == "usc"]
         assert usc["needs"] == "personare models fetch moonshine swift-f0"
@@ -223,7 +231,7 @@ def test_whatever_is_asked_nothing_breaks_and_nothing_gets_out(
     job = next(iter(jobs_in(home / "jobs")), None) or new_job(
         home / "jobs", source=str(home / "no"), title="t", rule=""
     )
-    client = AppClient(server.port, cookie=inside.cookie if known else "", csrf=inside.csrf)
+    client = AppClient.of(server, cookie=inside.cookie if known else "", csrf=inside.csrf)
     where = path.replace("JOB", job.id) + (f"?path={quote(query)}&from={quote(query)}" if body is None else "")
     status, found, _ = client.ask(where, body)
     client.close()

@@ -9,6 +9,7 @@ import pytest
 
 from personare.anonymizers.presets import PRESETS
 from personare.core.findings import Estimate, Finding
+from personare.core.ledger import Ledger
 from personare.metrics import card
 from personare.web.job_folders import JobFolder, new_job
 from personare.web.job_work import in_words
@@ -48,9 +49,10 @@ def judged_job(folder: Path, protection: str, hidden_by: str) -> JobFolder:
     job = new_job(folder, source=str(folder), title=f"{protection}, {hidden_by}", rule="")
     job.keep("done-read.json", {"ok": True, "people": 4, "recordings": 12, "notes": []})
     hidden = {"done": 12, "failed": 0, "failures": [], "folder": str(job.anonymized), "private": str(job.private)}
+    hidden |= {"ledger": Ledger(12, anonymized=12, speakers_checked=12).to_dict(), "several": []}
     job.keep("done-hide.json", {"ok": True, **hidden})
     told = {"corpus": "c", "method": "m", "protection": protection, "sentence": "In words and numbers.", "next": "x"}
-    tables = {"tables": [{"head": HEAD, "rows": ROWS}], "notes": ["A remark."], "evidence": ""}
+    tables = {"tables": [{"head": HEAD, "rows": ROWS}], "notes": ["A remark."], "evidence": "", "ledger": None}
     job.keep("done-attack.json", {"ok": True, "verdict": "m: x", "verdicts": [told], **tables})
     named = {"strength": hidden_by, "method": ""} if hidden_by in PRESETS else {"strength": "", "method": hidden_by}
     job.change(phase="attack", status="idle", **named)
@@ -71,6 +73,8 @@ def test_a_verdict_says_what_to_do_without_commands(opened: Any, tmp_path: Path,
             words = page.locator("main").inner_text()
             assert following in words and given_away in words and "personare " not in words and "--" not in words, words
             assert page.locator(".actions > *").first.inner_text() == first
+            zipped = key[0] in ("protected", "partly protected")
+            assert page.get_by_role("link", name="ZIP to give away").count() == zipped
             assert page.locator(".numbers td").first.evaluate("one => one.getClientRects().length") == 1
             assert page.locator(".numbers td").first.evaluate("one => one.offsetHeight") < 60, (
                 "numbers stay on one line"

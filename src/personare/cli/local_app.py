@@ -18,7 +18,8 @@ def app(
     """Open the app: drop recordings, hear a strength, hide everything, let attackers listen, get report and ZIP.
 
     The page is for this machine only; the printed address works once, in one browser. Jobs live in a folder, and go on
-    after a pause, a reload or a restart.
+    after a pause, a reload or a restart. Copies of dropped recordings are deleted with their job, or 30 days after its
+    last change. Chrome, Edge and Firefox know the name below localhost.
 
     Examples:
 
@@ -35,12 +36,13 @@ def app(
     opened = listen("127.0.0.1", port)
 
     def started(at: int) -> None:
-        address = f"http://127.0.0.1:{at}/#{server.token}"
+        address = f"http://{server.name}:{at}/#{server.token}"
         typer.echo(f"app: {address}  (stop with Ctrl-C)")
         if open_page:
-            webbrowser.open(address)
+            webbrowser.open(server.write_door(address).as_uri())
 
     try:
         serve(server.app(), opened, started=started)
     finally:
+        server.close_door()
         server.stop_all()

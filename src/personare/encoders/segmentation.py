@@ -37,8 +37,9 @@ FRAME = 270  # samples, 16.9 ms
 PAUSE_FRAMES = 15  # a shorter pause does not end a turn: 0.25 s
 SHORTEST_TURN_S, LONGEST_TURN_S, MOST_TURNS = 1.0, 5.0, 24
 # chosen on the part "train" of the corpus of benchmarks/several_speakers.py; its part "eval" gives the published rates
-SAME_FROM = 0.5  # cosine from which two clusters of turns are one person
-LEAST_SHARE = 0.05  # of the speech in turns, that a second person must have
+SAME_FROM, SAME_FROM_SHORT = 0.52, 0.45  # cosine from which two clusters are one person; where one is short
+SHORT_S = 2.0  # of speech in a cluster: its embedding is uncertain
+LEAST_S, LEAST_SHARE = 1.25, 0.1  # speech that a second person must have, and its share of all
 NEEDS = ("segmentation", "wespeaker")
 SPEAKERS_OF_CLASS = np.array(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=np.bool_
@@ -112,7 +113,7 @@ def turns(active: NDArray[np.bool_], start: int) -> list[tuple[int, int]]:
 
 
 def people_in(vectors: NDArray[np.float32], seconds: Sequence[float]) -> int:
-    """Count the clusters of turns with enough speech: at least 1 s, and ``LEAST_SHARE`` of all.
+    """Count the clusters of turns with enough speech: at least ``LEAST_S``, and ``LEAST_SHARE`` of all.
 
     >>> anna, bela = [1.0, 0.0], [0.0, 1.0]
     >>> people_in(np.array([anna, bela, anna], np.float32), [2.0, 2.0, 2.0])
@@ -125,12 +126,13 @@ def people_in(vectors: NDArray[np.float32], seconds: Sequence[float]) -> int:
     lengths = list(seconds)
     while len(sums) > 1:
         centres = np.stack([one / max(float(np.linalg.norm(one)), 1e-12) for one in sums])
-        cosines = centres @ centres.T - 2.0 * np.eye(len(sums))
-        a, b = sorted(divmod(int(cosines.argmax()), len(sums)))
-        if cosines[a, b] < SAME_FROM:
+        short = np.minimum.outer(lengths, lengths) < SHORT_S
+        above = centres @ centres.T - np.where(short, SAME_FROM_SHORT, SAME_FROM) - 3.0 * np.eye(len(sums))
+        a, b = sorted(divmod(int(above.argmax()), len(sums)))
+        if above[a, b] < 0:
             break
         sums[a], lengths[a] = sums[a] + sums.pop(b), lengths[a] + lengths.pop(b)
-    least = max(SHORTEST_TURN_S, LEAST_SHARE * sum(lengths))
+    least = max(LEAST_S, LEAST_SHARE * sum(lengths))
     return sum(length >= least for length in lengths)
 
 

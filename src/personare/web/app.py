@@ -1,7 +1,9 @@
 """The local app as a server: for the person at this machine only, who has the address with its one-time token.
 
-Work runs in processes of its own and leaves its state in the job's folder; this server starts and stops it, and shows
-how far it is. A job that was being worked on when the server ended goes on when it starts again.
+It answers under a random name below ``localhost`` only: browsers send a cookie to every port of a host, and no other
+server of this machine knows that name. Work runs in processes of its own and leaves its state in the job's folder; this
+server starts and stops it, and shows how far it is. A job that was being worked on when the server ended goes on when
+it starts again.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import secrets
 import subprocess
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,11 +25,23 @@ from starlette.types import ASGIApp
 
 from personare import api
 from personare.core.errors import PersonareError
+from personare.core.files import write_text
 from personare.core.processes import PYTHON
 from personare.panels.tokens import digest_of, looks_right, new_token
-from personare.web.guard import LOOPBACK, Guard, Handler, RateLimit, RequestError, answering, json_object
-from personare.web.job_actions import act, job_state, listing, other_methods
-from personare.web.job_folders import ID, PROGRESS, JobFolder, Phase, jobs_in, new_job, upload_place
+from personare.web.guard import Guard, Handler, RequestError, answering, json_object
+from personare.web.job_actions import act, job_state, listing, may_be_given_away, other_methods
+from personare.web.job_folders import (
+    ID,
+    PROGRESS,
+    UPLOAD_DAYS,
+    JobFolder,
+    Phase,
+    expire_uploads,
+    jobs_in,
+    new_job,
+    new_upload,
+    refuse_upload,
+)
 from personare.web.serving import Files, file_routes, static_files
 
 COOKIE, CSRF = "personare-app", "x-csrf"
@@ -45,15 +60,18 @@ class AppServer:
     folder: Path
     token: str = field(default_factory=new_token)
     files: Files = field(default_factory=lambda: static_files(*FILES))
-    wrong_tokens: RateLimit = field(default_factory=lambda: RateLimit(per_second=0.2, burst=20))
+    name: str = field(default_factory=lambda: f"app-{secrets.token_hex(8)}.localhost")
+    door: Path | None = None
     _cookie: str = ""
     _csrf: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     _work: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _uploads: dict[str, Path] = field(default_factory=dict)  # files that are being copied, by a name that we gave
     _acting: threading.RLock = field(default_factory=threading.RLock)  # two clicks at once are one after the other
 
-    def app(self, hosts: tuple[str, ...] = LOOPBACK) -> ASGIApp:
-        """Give the whole server, and go on with what was being worked on."""
+    def app(self) -> ASGIApp:
+        """Give the whole server, delete copies that are too old, and go on with what was being worked on."""
         for job in jobs_in(self.folder):
+            expire_uploads(job, now=time.time())
             facts = job.facts()
             if facts.status == "running" and job.ended(facts.phase) is None:
                 self.start(job, facts.phase)
@@ -70,7 +88,26 @@ class AppServer:
             Route("/api/jobs/{job}/sound/{number:int}/{kind}", self._guarded(self._sound)),
             Route("/api/jobs/{job}/file/{name}", self._guarded(self._file)),
         ]
-        return Guard(Starlette(routes=routes), hosts=hosts, most_bytes=MOST_BYTES)
+        return Guard(Starlette(routes=routes), hosts=(self.name,), most_bytes=MOST_BYTES)
+
+    def write_door(self, address: str) -> Path:
+        """Write a page that leads to the address and that only its owner can read; it goes when it was used.
+
+        A browser is started with its path: a command line can be read by every user of the machine.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for left in self.folder.glob("open-*.html"):  # of a server that was killed; its token is worth nothing
+            left.unlink(missing_ok=True)
+        self.door = self.folder / f"open-{secrets.token_hex(6)}.html"
+        page = f'<!doctype html><meta http-equiv="refresh" content="0;url={address}"><title>personare</title>'
+        write_text(self.door, page + "\n", mode=0o600)
+        return self.door
+
+    def close_door(self) -> None:
+        """Remove that page."""
+        if self.door is not None:
+            self.door.unlink(missing_ok=True)
+            self.door = None
 
     # work
 
@@ -114,15 +151,16 @@ class AppServer:
     # who asks
 
     async def _enter(self, request: Request) -> Response:
-        """Let the first browser in that brings the token; the token is worth nothing afterwards."""
-        if self.wrong_tokens.exhausted("all"):
-            raise RequestError(429, "too many wrong addresses; wait a minute")
+        """Let the first browser in that brings the token; the token is worth nothing afterwards.
+
+        Wrong tokens are not counted: nobody guesses 192 bits, and a count would let anybody lock the owner out.
+        """
         given = json_object(await request.body()).get("token")
         if not looks_right(given) or not self.token or not secrets.compare_digest(str(given), self.token):
-            self.wrong_tokens.spend("all")
             raise RequestError(403, "this address was used already, or is wrong; start the app again for a new one")
         self.token, cookie = "", new_token()
         self._cookie = digest_of(cookie)
+        self.close_door()
         answer = JSONResponse({"ok": True})
         answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/")
         return answer
@@ -145,7 +183,7 @@ class AppServer:
         def told() -> dict[str, Any]:
             jobs = [{"id": job.id, **job_state(job, running=self.at_work(job))} for job in jobs_in(self.folder)]
             choices = {"strengths": api.strengths(), "methods": other_methods()}
-            return {"csrf": self._csrf, **choices, "jobs": jobs, "folder": str(self.folder)}
+            return {"csrf": self._csrf, **choices, "jobs": jobs, "folder": str(self.folder), "days": UPLOAD_DAYS}
 
         return JSONResponse(await run_in_threadpool(told))
 
@@ -192,6 +230,8 @@ class AppServer:
         path = job.path / GIVEN.get(name, "nothing")
         if name not in GIVEN or not path.is_file():
             raise RequestError(404, "there is no such file")
+        if name == "zip" and not may_be_given_away(job):
+            raise RequestError(409, "no attack has shown that these recordings are protected")
         if name == "report":
             return FileResponse(path, media_type="text/html", headers={"content-security-policy": REPORT_CSP})
         return FileResponse(path, filename=path.name)
@@ -217,31 +257,41 @@ class AppServer:
         return JSONResponse({"id": (await run_in_threadpool(made)).id})
 
     async def _upload(self, request: Request) -> Response:
-        """Take a piece of a dropped file; pieces come in order."""
+        """Take a piece of a dropped file: the first one by its name, later ones by the token of the first answer."""
         job, offset = self._of(request), request.query_params.get("offset", "0")
-        if not (offset.isascii() and offset.isdigit()) or int(offset) > MOST_FILE:
-            raise RequestError(422, "a recording has at most 4 GiB")
-        place, piece = upload_place(job, request.query_params.get("name", "")), await request.body()
+        name, token = request.query_params.get("name", ""), request.query_params.get("file", "")
+        whole = offset.isascii() and offset.isdigit()
+        piece = await request.body()
 
-        def keep() -> int:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            size = place.stat().st_size if place.is_file() else 0
-            if int(offset) not in (0, size):
+        def keep() -> dict[str, Any]:
+            if not token and offset != "0":
                 raise RequestError(409, "a piece of the file is missing; drop it again")
-            with place.open("wb" if offset == "0" else "ab") as stream:
+            try:
+                if not whole or int(offset) + len(piece) > MOST_FILE:
+                    raise RequestError(422, f"'{name[-80:]}': a recording has at most 4 GiB")
+                place = self._uploads.get(token) if token else new_upload(job, name)
+            except (RequestError, PersonareError) as refused:
+                with self._acting:
+                    refuse_upload(job, name, str(refused))
+                raise
+            if place is None or not place.is_file() or place.stat().st_size != int(offset):
+                raise RequestError(409, "a piece of the file is missing; drop it again")
+            with place.open("ab") as stream:
                 stream.write(piece)
-            return place.stat().st_size
+            given = token or secrets.token_urlsafe(16)
+            self._uploads[given] = place
+            return {"size": int(offset) + len(piece), "file": given}
 
-        return JSONResponse({"size": await run_in_threadpool(keep)})
+        return JSONResponse(await run_in_threadpool(keep))
 
     async def _act(self, request: Request) -> Response:
         job, given = self._of(request), json_object(await request.body())
 
-        def acted() -> None:
+        def acted() -> dict[str, Any] | None:
             with self._acting:
-                act(self, job, given)
+                return act(self, job, given)
 
-        await run_in_threadpool(acted)
+        told = await run_in_threadpool(acted)
         if not job.path.is_dir():
-            return JSONResponse({"gone": True})
+            return JSONResponse({"gone": True, **(told or {})})
         return JSONResponse({"id": job.id, **job_state(job, running=self.at_work(job))})

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 from personare import api
 from personare.core.audio import readable_suffixes
 from personare.core.errors import did_you_mean
+from personare.core.weights import home
 from personare.web.guard import RequestError
-from personare.web.job_folders import PHASES, PROGRESS, JobFolder, Phase
+from personare.web.job_folders import PHASES, PROGRESS, REFUSED, JobFolder, Phase, protects
 
 MOST_FOLDERS, MOST_LOOKED_AT, LONGEST_NAME = 500, 20_000, 200
 REMOVAL_TRIES = 50
@@ -43,13 +44,22 @@ def job_state(job: JobFolder, *, running: bool) -> dict[str, Any]:
     if told["status"] == "running" and not running:
         told["status"] = "interrupted"
     told["private"] = str(job.private)
+    told["refused"] = job.read(REFUSED) or []
+    told["copied"] = facts.source == str(job.uploads)
+    told["give_away"] = may_be_given_away(job)
     return told
 
 
-def act(workers: Workers, job: JobFolder, given: Mapping[str, Any]) -> None:
-    """Do what a button asks for."""
+def may_be_given_away(job: JobFolder) -> bool:
+    """Whether attackers have listened and every verdict says that people are protected, at least partly."""
+    ended = job.ended("attack") or {}
+    return bool(ended.get("ok")) and protects(ended.get("verdicts", ()))
+
+
+def act(workers: Workers, job: JobFolder, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Do what a button asks for; gives what there is to say besides the job's state."""
     action = given.get("action")
-    known: dict[str, Callable[[], None]] = {
+    known: dict[str, Callable[[], dict[str, Any] | None]] = {
         "read": lambda: _read(workers, job, given),
         "name": lambda: _name(job, given),
         "preview": lambda: _begin(workers, job, "preview", given),
@@ -63,18 +73,20 @@ def act(workers: Workers, job: JobFolder, given: Mapping[str, Any]) -> None:
     }
     if not isinstance(action, str) or action not in known:
         raise RequestError(422, "there is nothing of that name to do")
-    known[action]()
+    return known[action]()
 
 
 def _read(workers: Workers, job: JobFolder, given: Mapping[str, Any]) -> None:
     """Look for people again, by another rule."""
-    rule = given.get("rule", job.facts().rule)
+    rule, chosen = given.get("rule", job.facts().rule), given.get("chosen", False) is True
+    if job.facts().expired:
+        raise RequestError(409, "the copies of these recordings were deleted because of their age; drop them again")
     if not isinstance(rule, str) or len(rule) > LONGEST_NAME:
         raise RequestError(422, "a rule is file, folder, last-folder, channel, or a pattern such as {speaker}_{rest}")
     workers.stop(job)
     _remove_made(job)
     job.forget_from("read")
-    job.change(rule=rule, names={})
+    job.change(rule=rule, names={}, rule_chosen=chosen)
     workers.start(job, "read")
 
 
@@ -160,19 +172,26 @@ def _again(workers: Workers, job: JobFolder) -> None:
 
 
 def _remove_made(job: JobFolder) -> None:
-    for path in (job.anonymized, job.private, job.path / "run", job.path / "report", job.path / "preview"):
+    made = (job.anonymized, job.private, job.path / "run", job.path / "report", job.path / "preview", job.cache)
+    for path in made:
         shutil.rmtree(path, ignore_errors=True)
     for name in ("anonymized.zip", "evidence.pdf"):
         (job.path / name).unlink(missing_ok=True)
 
 
-def _forget(workers: Workers, job: JobFolder) -> None:
-    """Remove the job with all it holds; the original recordings, where they were on this machine, stay."""
+def _forget(workers: Workers, job: JobFolder) -> dict[str, Any]:
+    """Remove the job with all it holds and all that was derived from it, and say what remains, and where.
+
+    Original recordings that lie in a folder of their own stay. Embeddings and transcripts are in the job's own cache.
+    """
     workers.stop(job)
+    source, copied = job.facts().source, job.facts().source == str(job.uploads)
+    remains = [] if copied else [f"the original recordings in {source}"]
+    remains += ["files that you have downloaded", f"models, which hold nothing of your recordings, in {home()}"]
     for _ in range(REMOVAL_TRIES):  # what a process that is just ending still writes is removed, too
         shutil.rmtree(job.path, ignore_errors=True)
         if not job.path.exists():
-            return
+            return {"removed": str(job.path), "remains": remains}
         time.sleep(0.1)
     raise RequestError(500, f"{job.path} could not be removed whole; remove the folder yourself")
 

@@ -16,7 +16,7 @@ import secrets
 import shutil
 import time
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -37,7 +37,7 @@ ID = re.compile(r"[0-9a-f]{12}")
 LONGEST_NAME_BYTES, MOST_PARTS = 255, 32
 NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"|?*\ud800-\udfff]')  # what no system, or some, cannot write
 UPLOAD_DAYS = 30
-REFUSED = "refused.json"
+REFUSED, EXCLUDED = "refused.json", "excluded.json"
 
 
 @dataclass(frozen=True)
@@ -198,6 +198,12 @@ def upload_place(job: JobFolder, name: str) -> Path:
     if max(len(part.encode()) for part in kept) > LONGEST_NAME_BYTES:
         raise ConfigError(f"'{shown}' has a name of more than {LONGEST_NAME_BYTES} bytes; rename it")
     return job.uploads.joinpath(*kept)
+
+
+def protects(verdicts: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether every verdict says that people are protected, at least partly; only then is a result given away."""
+    found = [one.get("protection") for one in verdicts]
+    return bool(found) and all(one in ("protected", "partly protected") for one in found)
 
 
 def new_upload(job: JobFolder, name: str) -> Path:

@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import threading
 import time
-import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from personare import api
-from personare.core.audio import Audio, read_mono, write
-from personare.core.errors import MissingExtraError, PersonareError
+from personare.api.inspection import Inspection, inspect_corpus, preview_recording
+from personare.core.audio import write
+from personare.core.errors import AudioError, CorpusError, MissingExtraError, PersonareError
 from personare.core.files import atomic_path
 from personare.core.findings import Finding
+from personare.core.ledger import Excluded
 from personare.core.progress import WorkProgress
-from personare.web.job_folders import FOUND, PHASES, PROGRESS, JobFolder, Phase
+from personare.web.job_folders import EXCLUDED, FOUND, PHASES, PROGRESS, REFUSED, JobFolder, Phase, protects
 
 EVERY_S = 0.3
-PREVIEWS, PREVIEW_S, MOST_LINES = 3, 6.0, 40
+PREVIEWS, MOST_TRIED, MOST_LINES, MOST_NAMED = 3, 12, 40, 50
 WAVES = {
     "anonymize": "Attackers hide what they know in the same way",
     "estimate": "Attackers learn what the method has drawn",
@@ -86,41 +90,79 @@ class Progress:
 
 
 def read(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
-    """Find the recordings and who speaks in them."""
+    """Find the recordings, who speaks in them, and which of them cannot be used.
+
+    Where most recordings are calls with a person on each channel, each channel is a person, unless somebody has chosen
+    another rule.
+    """
     facts = job.facts()
     progress.begin("Looking at the recordings", 0)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        corpus = api.read_corpus(facts.source, speaker_from=facts.rule or None)
-    corpus.save(job.path / FOUND)
-    notes = [str(one.message) for one in caught if issubclass(one.category, api.CorpusWarning)]
-    return {"people": len(corpus.speakers), "recordings": len(corpus), "notes": notes[:20]}
+
+    def inspected(rule: str) -> Inspection:
+        return inspect_corpus(
+            facts.source,
+            speaker_from=rule or None,
+            began=lambda count: progress.begin("Looking at the recordings", count),
+            watch=lambda ok: progress.did(ok=ok),
+        )
+
+    found, rule = inspected(facts.rule), facts.rule
+    calls = len(found.person_on_each_channel)
+    if calls and not facts.rule_chosen and 2 * calls > found.recordings:
+        found, rule = inspected("channel"), "channel"
+        job.change(rule=rule)
+    refused = [one for one in job.read(REFUSED) or [] if one["recording"]]
+    excluded = [*found.excluded, *(Excluded(one["name"], "left out", one["reason"]) for one in refused)]
+    if found.corpus is None:
+        reasons = "; ".join(f"{one.name}: {one.reason}" for one in excluded[:3])
+        raise CorpusError(f"none of {len(excluded)} recordings can be used ({reasons})")
+    found.corpus.save(job.path / FOUND)
+    job.keep(EXCLUDED, [asdict(one) for one in excluded])
+    outcomes = Counter(one.outcome for one in excluded)
+    return {
+        "people": len(found.corpus.speakers),
+        "recordings": found.recordings,
+        "found": found.recordings + len(excluded),
+        "unreadable": outcomes["unreadable"],
+        "left_out": outcomes["left out"],
+        "excluded": [asdict(one) for one in excluded[:MOST_NAMED]],
+        "several": list(found.several_speakers[:MOST_NAMED]),
+        "several_count": len(found.several_speakers),
+        "speakers_checked": found.speakers_checked,
+        "calls": calls,
+        "by_channel": rule == "channel" and not facts.rule_chosen,
+        "notes": list(found.notes[:20]),
+    }
 
 
 def preview(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
-    """Hide the voices of three utterances, to listen to before and after."""
+    """Anonymize three recordings as the job would; one that is rejected is named and does not stop the others."""
     facts, corpus = job.facts(), job.write_speech()
     frame = corpus.frame.sort("speaker", "utterance")
-    first = frame.unique("speaker", keep="first", maintain_order=True)
-    rows = [*first.head(PREVIEWS).iter_rows(named=True)]
-    if len(rows) < PREVIEWS:
-        rows += [*frame.filter(~frame["utterance"].is_in([r["utterance"] for r in rows])).iter_rows(named=True)]
-    progress.begin("Hiding three voices", min(PREVIEWS, len(rows)))
-    shown = []
-    for number, row in enumerate(rows[:PREVIEWS]):
-        start = row.get("start_s") or 0.0
-        sound = read_mono(Path(row["audio"]), start_s=start, stop_s=row.get("end_s"))
-        before = Audio(sound.samples[: int(PREVIEW_S * sound.rate_hz)], sound.rate_hz)
-        after = api.anonymize(before, **facts.hidden_by, speaker=row["speaker"])
-        for kind, audio in (("before", before), ("after", after)):
-            write(job.path / "preview" / f"{number}-{kind}.flac", audio)
-        shown.append({"speaker": row["speaker"], "seconds": round(before.duration_s, 2)})
+    first = frame.unique("speaker", keep="first", maintain_order=True)["utterance"].to_list()
+    order = [*first, *(u for u in frame["utterance"].to_list() if u not in set(first))]
+    progress.begin("Hiding three voices", min(PREVIEWS, len(order)))
+    shutil.rmtree(job.path / "preview", ignore_errors=True)
+    shown: list[dict[str, Any]] = []
+    failed: list[dict[str, str]] = []
+    for utterance in order[:MOST_TRIED]:
+        if len(shown) == PREVIEWS:
+            break
+        try:
+            made = preview_recording(corpus, utterance, **facts.hidden_by)
+        except AudioError as error:
+            failed.append({"recording": utterance, "kind": error.kind, "reason": " ".join(str(error).split())})
+            continue
+        for kind, audio in (("before", made.before), ("after", made.after)):
+            write(job.path / "preview" / f"{len(shown)}-{kind}.flac", audio)
+        row = {"speaker": made.speaker, "recording": utterance, "whole": made.whole}
+        shown.append({**row, "seconds": round(made.before.duration_s, 2)})
         progress.did(ok=True)
-    return {"sounds": shown, **facts.hidden_by}
+    return {"sounds": shown, "failed": failed, **facts.hidden_by}
 
 
 def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
-    """Hide all voices, then pack what may be given away."""
+    """Anonymize all recordings."""
     facts, corpus = job.facts(), job.write_speech()
     progress.begin("Hiding voices", len(corpus))
     made = api.anonymize_corpus(
@@ -129,21 +171,28 @@ def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
         **facts.hidden_by,
         watch=lambda result: progress.did(ok=result.ok),
         told=progress.told,
+        excluded=[Excluded(**one) for one in job.read(EXCLUDED) or []],
     )
-    progress.begin("Packing", 0)
-    files = sorted(path for path in made.folder.rglob("*") if path.is_file())
-    with atomic_path(job.path / "anonymized.zip") as part, zipfile.ZipFile(part, "w") as packed:
-        for path in files:
-            inside = zipfile.ZipInfo(f"anonymized/{path.relative_to(made.folder).as_posix()}", (1980, 1, 1, 0, 0, 0))
-            packed.writestr(inside, path.read_bytes())
     failures = [f"{Path(item).name}: {why}" for item, why in made.failures]
     return {
         "done": made.done,
         "failed": made.failed,
-        "failures": failures[:50],
+        "failures": failures[:MOST_NAMED],
+        "ledger": made.ledger.to_dict(),
+        "several": list(made.several_speakers[:MOST_NAMED]),
         "folder": str(made.folder),
         "private": str(made.private),
     }
+
+
+def pack(job: JobFolder) -> None:
+    """Pack what may be given away; without dates, which would tell the order of the originals."""
+    files = sorted(path for path in job.anonymized.rglob("*") if path.is_file())
+    with atomic_path(job.path / "anonymized.zip") as part, zipfile.ZipFile(part, "w") as packed:
+        for path in files:
+            inside = zipfile.ZipInfo(f"anonymized/{path.relative_to(job.anonymized).as_posix()}", (1980, 1, 1, 0, 0, 0))
+            with packed.open(inside, "w") as target, path.open("rb") as source:
+                shutil.copyfileobj(source, target)
 
 
 def in_words(finding: Finding, attacker: str) -> str:
@@ -190,7 +239,11 @@ def attack(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
         evidence = str(error)
     tables = [{"head": [" ".join(name.split()) for name in head], "rows": rows} for head, rows in found.tables()]
     told = {"verdict": found.verdict, "verdicts": found.to_json()["verdicts"], "tables": tables[:1]}
-    return {**told, "notes": list(found.notes)[:20], "evidence": evidence}
+    if protects(told["verdicts"]):
+        progress.begin("Packing", 0)
+        pack(job)
+    ledger = None if found.ledger is None else dict(found.ledger.rows)
+    return {**told, "notes": list(found.notes)[:20], "evidence": evidence, "ledger": ledger}
 
 
 WORK = {"read": read, "preview": preview, "hide": hide, "attack": attack}
@@ -210,6 +263,7 @@ def end_with_the_server() -> None:
 def main(folder: Path, phase: Phase) -> int:
     """Do one phase; how it ended is written last."""
     job = JobFolder(folder)
+    os.environ["PERSONARE_PERSONAL_CACHE"] = str(job.cache)  # deleted with the job
     progress = Progress(job, phase)
     try:
         result: Mapping[str, Any] = {"ok": True, **WORK[phase](job, progress)}

@@ -22,14 +22,20 @@ async function home() {
   document.getElementById("place").textContent = state.folder;
   const files = el("input", { type: "file", multiple: true, id: "files", "aria-label": "Choose files", onchange: () => upload([...files.files].map(file => [file.name, file])) });
   const folder = el("input", { type: "file", webkitdirectory: true, id: "folder", "aria-label": "Choose a folder to copy", onchange: () => upload([...folder.files].map(file => [file.webkitRelativePath.split("/").slice(1).join("/") || file.name, file])) });
-  const drop = el("section", { class: "drop" }, el("h2", { class: "first" }, "Drop recordings here"), el("p", { class: "soft" }, "Nothing leaves this machine."),
+  const drop = el("section", { class: "drop" }, el("h2", { class: "first" }, "Drop recordings here"), el("p", { class: "soft" }, `Nothing leaves this machine. Copies are deleted with their job, or ${state.days} days after its last change.`),
     el("div", { class: "actions" }, files, folder, el("button", { type: "button", onclick: () => files.click() }, "Choose files"), el("button", { type: "button", onclick: () => folder.click() }, "Choose a folder to copy")));
   drop.addEventListener("dragover", event => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", async event => { event.preventDefault(); drop.classList.remove("over"); upload(await dropped(event.dataTransfer)); });
   const jobs = state.jobs.map(job => el("li", { class: "card" }, el("div", {}, el("b", {}, job.title), el("p", { class: "soft" }, `${STEPS[stepOf(job)]}${job.status === "running" ? ", at work" : job.status === "paused" ? ", paused" : ""} · ${new Date(1000 * job.created).toLocaleString()}`)),
-    el("div", { class: "row" }, el("button", { type: "button", "aria-label": `Open ${job.title}`, onclick: () => open(job.id) }, "Open"), el("button", { type: "button", "aria-label": `Remove ${job.title}`, onclick: () => confirm(`Remove “${job.title}” with all that was made, the key included? Recordings in their own folder stay.`) && ask(`api/jobs/${job.id}/act`, { action: "forget" }).then(home).catch(error => problem(main, error, "Not removed. ")) }, "Remove"))));
+    el("div", { class: "row" }, el("button", { type: "button", "aria-label": `Open ${job.title}`, onclick: () => open(job.id) }, "Open"), el("button", { type: "button", "aria-label": `Remove ${job.title}`, onclick: () => remove(job) }, "Remove"))));
   show(el("h1", {}, "Hide voices, and prove it"), drop, el("h2", {}, "Or a folder on this machine"), browse(), jobs.length ? [el("h2", {}, "Go on with"), el("ul", { class: "jobs" }, jobs)] : null);
+}
+
+function remove(job) {
+  const what = `Remove “${job.title}”: ${job.copied ? "the copies of the recordings, " : ""}the anonymized recordings, the key, reports, speaker embeddings and transcripts?${job.copied ? "" : " The original recordings stay in their folder."}`;
+  if (!confirm(what)) return;
+  ask(`api/jobs/${job.id}/act`, { action: "forget" }).then(async gone => { await home(); main.prepend(el("section", { class: "card", role: "status" }, el("p", {}, el("strong", {}, `“${job.title}” is removed. `), "What remains:"), el("ul", {}, gone.remains.map(line => el("li", {}, line))))); }).catch(error => problem(main, error, "Not removed. "));
 }
 
 function browse() {
@@ -72,7 +78,7 @@ async function upload(files) {
     let taken = 0;
     for (const [i, [name, file]] of files.entries()) {
       words.textContent = `${i + 1} of ${files.length}: ${name}`;
-      try { for (let at = 0; at === 0 || at < file.size; at += PIECE) await ask(`api/jobs/${id}/upload?name=${encodeURIComponent(name)}&offset=${at}`, file.slice(at, at + PIECE), true); taken += 1; } catch (error) { if (error.status === 0) throw error; if (refused.children.length < 20) refused.append(el("li", { class: "soft" }, error.message)); }
+      try { for (let at = 0, token = ""; at === 0 || at < file.size; at += PIECE) token = (await ask(`api/jobs/${id}/upload?name=${encodeURIComponent(name)}&file=${token}&offset=${at}`, file.slice(at, at + PIECE), true)).file; taken += 1; } catch (error) { if (error.status === 0) throw error; if (refused.children.length < 20) refused.append(el("li", { class: "soft" }, error.message)); }
       fill(progress, i + 1, files.length);
     }
     if (!taken) { await ask(`api/jobs/${id}/act`, { action: "forget" }); show(el("h1", {}, "Nothing to hide"), el("p", {}, "None of these files is a recording that can be read."), refused, el("div", { class: "actions" }, el("button", { type: "button", onclick: home }, "Back"))); return; }

@@ -9,7 +9,7 @@ export function el(tag, attributes = {}, ...children) {
     else if (value === true) made.setAttribute(name, "");
     else made.setAttribute(name, String(value));
   }
-  made.append(...children.flat().filter(child => child !== null && child !== undefined));
+  made.append(...children.flat(2).filter(child => child !== null && child !== undefined));
   return made;
 }
 

@@ -9,7 +9,7 @@ const unbroken = words => words.replace(/(\d) %/g, "$1\u00a0%");  // a number st
 const remarks = notes => notes.length === 1 ? "1 remark" : `${notes.length} remarks`;
 const time = seconds => !seconds ? "" : seconds < 90 ? `about ${seconds} s left` : seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
 
-export const STEPS = ["Recordings", "People", "Strength", "Hide", "Attack", "Give away"];
+export const STEPS = ["Recordings", "People", "Strength", "Hide", "Attack", "Verdict"];
 
 // which step a job is at, by what has ended
 export function stepOf(job) {
@@ -59,7 +59,28 @@ function rule(job, page) {
   const chosen = el("select", { "aria-label": "Who speaks" }, RULES.map(([value, words]) => el("option", { value, selected: value === job.rule }, words)), el("option", { value: "*", selected: !known }, "By a pattern of file names"));
   chosen.addEventListener("change", () => { pattern.hidden = chosen.value !== "*"; });
   pattern.hidden = known;
-  return el("div", { class: "row" }, chosen, pattern, el("button", { type: "button", onclick: () => act(job, { action: "read", rule: chosen.value === "*" ? pattern.value : chosen.value }, page) }, "Look again"));
+  return el("div", { class: "row" }, chosen, pattern, el("button", { type: "button", onclick: () => act(job, { action: "read", chosen: true, rule: chosen.value === "*" ? pattern.value : chosen.value }, page) }, "Look again"));
+}
+
+// every recording that was found, by its outcome; names only here, on the owner's page
+const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+const named = (names, count) => el("ul", {}, names.map(name => el("li", {}, name)), count > names.length ? el("li", { class: "soft" }, `and ${number(count - names.length)} more`) : null);
+
+function account(job) {
+  const found = job.ended.read, others = job.refused.filter(one => !one.recording);
+  const parts = [`${plural(found.recordings, "recording")} to anonymize`, found.unreadable ? `${number(found.unreadable)} unreadable` : "", found.left_out ? `${number(found.left_out)} left out` : ""].filter(Boolean);
+  return [found.unreadable || found.left_out ? el("section", { class: "card stays", id: "account" }, el("p", {}, el("strong", {}, `${plural(found.found, "recording")} found: `), `${parts.join(", ")}.`),
+    named(found.excluded.map(one => `${one.name}: ${one.outcome} (${one.reason})`), found.unreadable + found.left_out)) : null,
+  others.length ? el("p", { class: "soft" }, `${plural(others.length, "file")} that ${others.length === 1 ? "is no recording was" : "are no recordings were"} not copied.`) : null];
+}
+
+function severalSpeakers(job, page) {
+  const found = job.ended.read, channel = value => () => act(job, { action: "read", chosen: true, rule: value }, page);
+  const calls = found.by_channel ? el("section", { class: "card", id: "calls" }, el("p", {}, el("strong", {}, `${plural(found.calls, "two-channel recording")} ${found.calls === 1 ? "has" : "have"} another person on each channel. `), "Each channel is a person and gets a voice of its own. Is that right?"), el("div", { class: "actions" }, el("button", { type: "button", onclick: channel("file") }, "No, each file is one person")))
+    : found.calls && job.rule !== "channel" ? el("section", { class: "card stays", id: "calls" }, el("p", {}, el("strong", {}, `${plural(found.calls, "two-channel recording")} ${found.calls === 1 ? "has" : "have"} another person on each channel. `), "Both would get the same new voice."), el("div", { class: "actions" }, el("button", { type: "button", onclick: channel("channel") }, "Each channel is a person"))) : null;
+  const several = !found.speakers_checked ? el("p", { class: "soft", id: "several" }, "More than one speaker on a channel: not checked (personare models fetch segmentation wespeaker).")
+    : found.several_count ? el("section", { class: "card stays", id: "several" }, el("p", {}, el("strong", {}, `More than one person seems to speak on one channel of ${plural(found.several_count, "recording")}. `), "All of them would get the same new voice. Split these recordings by speaker first, or leave them out."), named(found.several, found.several_count)) : null;
+  return [calls, several];
 }
 
 export function people(job, page) {
@@ -74,23 +95,24 @@ export function people(job, page) {
     body.append(...part.people.map(person => {
       const name = el("input", { type: "text", value: person.name, "aria-label": `Name of ${person.found}`, maxlength: 200 });
       name.addEventListener("change", () => ask(`api/jobs/${job.id}/act`, { action: "name", found: person.found, name: name.value }).then(() => say(`${person.found} is ${name.value}`), error => { name.value = person.name; problem(page.main, error); }));
-      return el("tr", {}, el("th", { scope: "row" }, person.found), el("td", {}, name), el("td", { class: "n" }, number(person.recordings)));
+      return el("tr", {}, el("th", { scope: "row" }, person.found), el("td", {}, name), el("td", { class: "n", "data-label": "recordings" }, number(person.recordings)));
     }));
     more.hidden = start === found.people;
     more.replaceChildren(`${number(start)} of ${number(part.total)} people shown. `, start < part.total ? el("button", { type: "button", onclick: () => load(false) }, "Show more") : "");
   }
   search.addEventListener("input", () => { clearTimeout(search.wait); search.wait = setTimeout(() => load(true), 250); });
   load(true);
-  return [el("h1", {}, `${number(found.people)} ${found.people === 1 ? "person" : "people"} in ${number(found.recordings)} recordings`),
+  return [el("h1", {}, `${number(found.people)} ${found.people === 1 ? "person" : "people"} in ${plural(found.recordings, "recording")}`), account(job), severalSpeakers(job, page),
     el("p", {}, "Is that right? Each person gets one new voice. Give two of them the same name if they are one person, or say where the name stands:"), rule(job, page),
     found.notes.length ? el("details", {}, el("summary", {}, remarks(found.notes)), el("ul", {}, found.notes.map(note => el("li", {}, note)))) : null,
-    el("section", { class: "card" }, found.people > 10 ? el("div", { class: "row" }, search) : null, el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "found as"), el("th", { scope: "col" }, "name"), el("th", { scope: "col", class: "n" }, "recordings"))), body)), more),
+    el("section", { class: "card" }, found.people > 10 ? el("div", { class: "row" }, search) : null, el("div", { class: "scroll" }, el("table", { class: "people" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "found as"), el("th", { scope: "col" }, "name"), el("th", { scope: "col", class: "n" }, "recordings"))), body)), more),
     el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => page.go(2) }, "That is right"))];
 }
 
 export function strength(job, page) {
   const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running", by = ended && (ended.method || ended.strength);
-  const sounds = ended && ended.ok ? ended.sounds.map((sound, i) => el("section", { class: "card" }, el("h2", { class: "first" }, sound.speaker),
+  const rejected = ended && ended.ok && ended.failed.length ? el("section", { class: "card stays", id: "rejected" }, el("p", {}, el("strong", {}, `${plural(ended.failed.length, "recording")} could not be anonymized with ${by}:`)), named(ended.failed.map(one => `${one.recording}: ${one.reason}`), ended.failed.length)) : null;
+  const sounds = ended && ended.ok ? ended.sounds.map((sound, i) => el("section", { class: "card" }, el("h2", { class: "first" }, sound.speaker), sound.whole ? null : el("p", { class: "soft" }, "Only these seconds were tried; all of the recording is judged when everything is hidden."),
     el("div", { class: "before-after" }, ["before", "after"].map(kind => {
       const address = `api/jobs/${job.id}/sound/${i}/${kind}?${encodeURIComponent(by)}`, canvas = el("canvas", { role: "img", "aria-label": `Spectrogram ${kind}, ${sound.speaker}` });
       draw(canvas, address).catch(() => canvas.remove());
@@ -105,7 +127,7 @@ export function strength(job, page) {
   return [el("h1", {}, "How strongly?"), shown,
     failure(job, "preview"), busy ? el("p", { id: "work" }, "Hiding three voices …") : null,
     el("div", { class: "actions" }, hear, hide, el("button", { type: "button", onclick: () => page.go(1) }, "Back")),
-    sounds.length ? el("p", { class: "soft" }, "Voices are drawn anew when everything is hidden.") : null, sounds];
+    rejected, sounds.length ? el("p", { class: "soft" }, "The seconds with most speech. Voices are drawn anew when everything is hidden.") : null, sounds];
 }
 
 export function hiding(job, page) {
@@ -139,16 +161,24 @@ function verdict(one, job) {
 }
 
 function givenAway(job) {
-  if (!job.ended.attack || !job.ended.attack.ok) return "To give away, when attackers have had their try:";
+  if (!job.ended.attack || !job.ended.attack.ok) return "Hidden; nothing is proved before attackers have listened:";
   if (exposed(job)) return "Hidden, but not protected; not to be given away as anonymous:";
   if (judged(job).some(identified)) return "Voices are hidden; the words still identify people:";
   return judged(job).some(one => one.protection === "not decided") ? "Hidden; whether that protects anybody is not proved yet:" : "May be given away:";
 }
 
+// the same counts as in the report and the PDF
+function ledger(job) {
+  const counts = job.ended.hide.ledger, attacked = job.ended.attack && job.ended.attack.ok && job.ended.attack.ledger;
+  const rows = attacked ? Object.entries(attacked) : [["found", counts.found], ["left out", counts.left_out], ["unreadable", counts.unreadable], ["rejected", counts.rejected], ["failed", counts.failed], ["anonymized", counts.anonymized]].filter(([name, count]) => count || name === "found" || name === "anonymized");
+  return el("dl", { class: "ledger", "aria-label": "Recordings" }, rows.map(([name, count]) => [el("dt", {}, name), el("dd", {}, number(count))]));
+}
+
 function hidden(job) {
   const done = job.ended.hide;
-  return el("section", { class: "card stays" }, el("p", {}, `${number(done.done)} recordings are hidden${done.failed ? `, ${number(done.failed)} failed` : ""}.`),
-    done.failures.length ? el("details", {}, el("summary", {}, "What failed"), el("ul", {}, done.failures.map(line => el("li", {}, line)))) : null,
+  return el("section", { class: "card stays" }, el("p", {}, `${plural(done.done, "recording")} ${done.done === 1 ? "is" : "are"} hidden.`), ledger(job),
+    done.several.length ? el("p", {}, `In ${plural(done.ledger.several_speakers, "recording")} more than one person speaks; they got the same new voice.`) : done.ledger.speakers_checked ? null : el("p", { class: "soft" }, "More than one speaker on a channel: not checked."),
+    done.failures.length ? el("details", { open: true }, el("summary", {}, "What failed"), named(done.failures, done.failed)) : null,
     el("p", {}, givenAway(job)), el("p", { class: "paths" }, done.folder), el("p", {}, el("strong", {}, "Must stay: "), "the key that links people and recordings. Delete it to cut the link."), el("p", { class: "paths" }, done.private));
 }
 
@@ -163,7 +193,7 @@ export function attacking(job, page) {
   return [el("h1", {}, busy ? "Attackers are listening" : "Can anybody be recognised?"),
     progress || el("p", {}, "Attackers can now try to find out who speaks in the hidden recordings: some know only the original voices, others know the method too, use it themselves and learn from it. It may take longer than hiding did."),
     lines, failed,
-    busy ? null : el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => act(job, { action: "attack" }, page) }, failed ? "Try again" : "Let attackers listen"), el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, "ZIP to give away"), again(job, page)),
+    busy ? null : el("div", { class: "actions" }, el("button", { class: "main", type: "button", onclick: () => act(job, { action: "attack" }, page) }, failed ? "Try again" : "Let attackers listen"), again(job, page)),
     hidden(job)];
 }
 
@@ -173,7 +203,7 @@ export function result(job, page) {
   return [el("h1", {}, "The verdict"), words,
     el("div", { class: "actions" }, exposed(job) ? again(job, page, true) : null, el("a", { class: "button", href: `api/jobs/${job.id}/file/report`, target: "_blank", rel: "noopener" }, "Report"),
       done.evidence ? el("span", { class: "soft" }, done.evidence) : el("a", { class: "button", href: `api/jobs/${job.id}/file/evidence`, download: "evidence.pdf" }, "PDF evidence"),
-      el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, exposed(job) ? "ZIP of the recordings" : "ZIP to give away"), exposed(job) ? null : again(job, page)),
-    table ? el("div", { class: "scroll numbers" }, el("table", {}, el("thead", {}, el("tr", {}, table.head.map((name, i) => el("th", { scope: "col", class: i && table.rows.every(row => /^[\d-]/.test(row[i])) ? "n" : "" }, name)))), el("tbody", {}, table.rows.map(row => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", i ? { class: /^[\d-]/.test(cell) ? "n" : "" } : { scope: "row" }, cell))))))) : null,
+      job.give_away ? el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, "ZIP to give away") : null, exposed(job) ? null : again(job, page)),
+    table ? el("div", { class: "scroll numbers" }, el("table", { class: "stacked" }, el("thead", {}, el("tr", {}, table.head.map((name, i) => el("th", { scope: "col", class: i && table.rows.every(row => /^[\d-]/.test(row[i])) ? "n" : "" }, name)))), el("tbody", {}, table.rows.map(row => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", i ? { class: /^[\d-]/.test(cell) ? "n" : "", "data-label": table.head[i] } : { scope: "row" }, cell))))))) : null,
     hidden(job), done.notes.length ? el("details", {}, el("summary", {}, remarks(done.notes)), el("ul", {}, done.notes.map(note => el("li", {}, note)))) : null];
 }
