@@ -42,10 +42,13 @@ def test_what_is_left_out_is_in_plain_sight_and_counts_agree(
         page.get_by_role("heading", name="3 people in 12 recordings").wait_for()
         account = page.locator("#account")
         assert "30 recordings found: 12 recordings to anonymize, 8 unreadable, 10 left out." in account.inner_text()
-        assert account.locator("li").filter(has_text="loose9.wav: left out").is_visible(), "nothing is folded away"
+        assert account.get_by_text("loose9.wav").is_visible(), "nothing is folded away"
+        assert account.get_by_text("unreadable, holds no samples: ").is_visible()
+        assert "jobs/" not in account.inner_text(), "files are named by their place among the recordings"
         assert page.locator("#several").get_by_text("anna1/talk2").is_visible()
         field = page.get_by_label("Name of anna2")
         field.wait_for()
+        page.get_by_label("Name of anna0").wait_for()
         assert field.bounding_box()["width"] > 140, "a name can be read while it is typed"
         cut = page.evaluate(
             "() => [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth)"
@@ -76,6 +79,7 @@ def test_calls_are_asked_about_and_each_person_is_heard_alone(
         opened_job(page, server, "calls")
         page.get_by_role("heading", name="6 people in 3 recordings").wait_for()
         page.get_by_text("3 two-channel recordings have another person on each channel.").wait_for()
+        page.get_by_label("Name of call2/2").wait_for()
         fine(page, f"app-calls-{width}")
         page.get_by_role("button", name="No, each file is one person").click()
         page.get_by_role("heading", name="3 people in 3 recordings").wait_for()
@@ -114,9 +118,15 @@ def test_removing_says_what_remains(opened: Any, tmp_path: Path) -> None:
     new_job(tmp_path / "jobs", source=str(speech), title="gone", rule="file")
     with started("app", "--no-open", "--folder", tmp_path / "jobs") as server, page_of(opened, width=390) as page:
         asked: list[str] = []
-        page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+
+        def accept(dialog: Any) -> None:
+            asked.append(dialog.message)
+            dialog.accept()
+
+        page.on("dialog", accept)
         page.goto(f"{server.address}#{server.token}")
         page.get_by_role("button", name="Remove gone").click()
         page.get_by_text(f"the original recordings in {speech}").wait_for()
         assert "speaker embeddings and transcripts" in asked[0] and (speech / "call.wav").is_file()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, "a long path is broken into lines"
         fine(page, "app-removed-390")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 import sys
 import time
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 from conftest import hum
+from personare.api.inspection import preview_recording
 from personare.attackers import cache
 from personare.core.audio import Audio, encode_wav, write
 from personare.core.errors import ConfigError
@@ -210,7 +210,7 @@ def test_one_rejected_recording_does_not_cancel_the_previews(tmp_path: Path, mon
         write(new_upload(job, f"talk{n}.wav"), hum(n, duration_s=0.5))
     job.change(strength="fast")
     assert job_work.main(job.path, "read") == 0
-    made = job_work.preview_recording
+    made = preview_recording
 
     def rejecting(corpus: Any, utterance: str, **how: Any) -> Any:
         if utterance == "talk1":
@@ -243,12 +243,10 @@ def test_nothing_is_given_away_without_a_verdict_that_protects(
 
 def test_removal_takes_what_was_derived_and_says_what_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("PERSONARE_PERSONAL_CACHE", raising=False)
     job = new_job(tmp_path / "jobs", source="", title="t", rule="file")
     for n in range(2):
         write(new_upload(job, f"talk{n}.wav"), hum(n, duration_s=0.5))
     assert job_work.main(job.path, "read") == 0
-    monkeypatch.setenv("PERSONARE_PERSONAL_CACHE", os.environ["PERSONARE_PERSONAL_CACHE"])
     cache.embed_file(job.uploads / "talk0.wav", "energy")
     assert list((job.path / "cache").rglob("*.vector")) and not list((tmp_path / "home").rglob("*.vector"))
     told = act(NoWorkers(), job, {"action": "forget"})

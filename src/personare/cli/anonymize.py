@@ -220,7 +220,13 @@ def _one(
 
     from personare.core.errors import ConfigError
     from personare.pipeline.jobs.anonymize_file import PIPE, anonymize_file
+    from personare.pipeline.jobs.speaker_check import check_file as check_speakers
 
+    speakers = None if source == PIPE else check_speakers(source, each_channel=each_channel)
+    if speakers:
+        show.problems(speakers.problems(str(source)))
+        for note in speakers.notes:
+            show.aside(f"note: {note}")
     if dry_run:
         typer.echo(f"would write {target} by {system.describe()}; nothing is written", err=target == PIPE)
         return
@@ -234,13 +240,14 @@ def _one(
     except BrokenPipeError:  # the listener has hung up: what is left in the buffer goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
-    _tell_one(done, target, system, kept=key is not None, as_json=as_json)
-
-
-def _tell_one(done: AnonymizedFile, target: Path, system: System, *, kept: bool, as_json: bool) -> None:
     if as_json:
-        show.json_object(done)
+        several = None if speakers is None or not speakers.checked else bool(speakers.problems(""))
+        show.json_object(done, several_speakers=several)
         return
+    _tell_one(done, target, system, kept=key is not None)
+
+
+def _tell_one(done: AnonymizedFile, target: Path, system: System, *, kept: bool) -> None:
     piped = done.private is None
     voices = f"{done.voices} new voice{'s' if done.voices > 1 else ''}"
     place = "standard output" if piped else str(target)

@@ -41,7 +41,7 @@ def tell(
         factor = f"{summary.real_time_factor:.3g}" if summary.speech_s else "-"
         head = ["done", "kept from before", "failed", "hours", "real-time factor"]
         show.table(f"{method} -> {target}", head, [[*numbers, factor]])
-        typer.echo(f"{summary.ledger.line}. {summary.ledger.speakers_line}")
+        typer.echo(f"{summary.ledger.line}\n{summary.ledger.speakers_line}")
         for line in summary.speech.lines:
             typer.echo(line)
         if summary.least_certain:
@@ -106,10 +106,8 @@ def tell_plan(
         "people": f"{plan.people:,}",
         "utterances": f"{plan.utterances:,}" + (f" ({len(plan.unreadable)} unreadable)" if plan.unreadable else ""),
         "speech": f"{plan.hours:.2f} hours",
-        "result's length": _length(plan.length_factor, plan.hours),
-        "several speakers": f"{shared:,} of {plan.speakers_checked:,} checked"
-        if plan.speakers_checked
-        else "not checked",
+        "new length": _length(plan.length_factor, plan.hours),
+        "two speakers": f"{shared:,} of {plan.speakers_checked:,} checked" if plan.speakers_checked else "not checked",
         "method": system.describe(),
         "result": str(target),
         "key": str(key or private_folder(target) / KEY),
@@ -119,4 +117,4 @@ def tell_plan(
     }
     typer.echo(f"{source} -> {target}: a dry run, nothing is written")
     for name, value in rows.items():
-        typer.echo(f"  {name:<16} {value}")
+        typer.echo(f"  {name:<12} {value}")

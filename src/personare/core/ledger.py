@@ -96,7 +96,8 @@ class Ledger:
         if not self.speakers_checked:
             return "More than one speaker on a channel: not checked."
         checked = "all" if self.speakers_checked >= self.anonymized else f"{self.speakers_checked:,}"
-        return f"More than one speaker on a channel: {self.several_speakers:,} recordings ({checked} checked)."
+        plural = "" if self.several_speakers == 1 else "s"
+        return f"More than one speaker on a channel: {self.several_speakers:,} recording{plural} ({checked} checked)."
 
     def to_dict(self) -> dict[str, int | None]:
         """Give plain values, for JSON."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from personare.core import weights
-from personare.core.audio import Audio, probe
+from personare.core.audio import Audio, probe, read_channels
 from personare.core.corpus_parts import CorpusParts, in_parts
 from personare.core.errors import FailureKind, PersonareError
 from personare.core.tables import Corpus
@@ -94,6 +95,17 @@ def channels_differ(channels: Sequence[Audio]) -> bool:
 def check_utterance(one: Utterance) -> SpeakerCheck:
     """Read one utterance and check it: the work of an engine."""
     return check_sounds(one.read_channels(), one_person=one.person_channel is None)
+
+
+def check_file(path: Path, *, each_channel: bool) -> CheckedCorpus:
+    """Check one file; ``each_channel``: each of its channels is a person of their own."""
+    name, usable = path.name, not weights.missing(*NEEDS)
+    try:
+        found = check_sounds(read_channels(path), one_person=not each_channel)
+    except PersonareError as error:
+        return CheckedCorpus((), (), ((name, str(error), error.kind),), 0, 1, usable)
+    several, apart = (name,) if found.several else (), (name,) if found.each_channel else ()
+    return CheckedCorpus(several, apart, (), int(found.several is not None), 1, usable)
 
 
 @dataclass(frozen=True)

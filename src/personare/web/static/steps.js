@@ -66,11 +66,22 @@ function rule(job, page) {
 const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 const named = (names, count) => el("ul", {}, names.map(name => el("li", {}, name)), count > names.length ? el("li", { class: "soft" }, `and ${number(count - names.length)} more`) : null);
 
+// names by outcome and reason; a reason that begins with the file's path says it without
+function reasons(excluded) {
+  const groups = new Map();
+  for (const { name, outcome, reason } of excluded) {
+    const why = `${outcome}, ${reason.replace(/^[^:]*[/\\][^:]*: /, "")}`;
+    groups.set(why, [...(groups.get(why) || []), name]);
+  }
+  return [...groups];
+}
+
 function account(job) {
   const found = job.ended.read, others = job.refused.filter(one => !one.recording);
   const parts = [`${plural(found.recordings, "recording")} to anonymize`, found.unreadable ? `${number(found.unreadable)} unreadable` : "", found.left_out ? `${number(found.left_out)} left out` : ""].filter(Boolean);
   return [found.unreadable || found.left_out ? el("section", { class: "card stays", id: "account" }, el("p", {}, el("strong", {}, `${plural(found.found, "recording")} found: `), `${parts.join(", ")}.`),
-    named(found.excluded.map(one => `${one.name}: ${one.outcome} (${one.reason})`), found.unreadable + found.left_out)) : null,
+    found.left_out ? el("p", {}, "Left out: nothing says who speaks in them. Choose another rule below to include them.") : null,
+    el("ul", {}, reasons(found.excluded).map(([why, names]) => el("li", {}, el("b", {}, `${why}: `), names.join(", "))), found.unreadable + found.left_out > found.excluded.length ? el("li", { class: "soft" }, `and ${number(found.unreadable + found.left_out - found.excluded.length)} more`) : null)) : null,
   others.length ? el("p", { class: "soft" }, `${plural(others.length, "file")} that ${others.length === 1 ? "is no recording was" : "are no recordings were"} not copied.`) : null];
 }
 
