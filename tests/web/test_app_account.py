@@ -130,3 +130,18 @@ def test_removing_says_what_remains(opened: Any, tmp_path: Path) -> None:
         assert "speaker embeddings and transcripts" in asked[0] and (speech / "call.wav").is_file()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, "a long path is broken into lines"
         fine(page, "app-removed-390")
+
+
+def test_the_private_file_leads_a_real_browser_into_the_app(
+    opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From file:// to the app's own name; its cookie goes to that name only, and the file is gone afterwards."""
+    monkeypatch.setenv("BROWSER", "true %s")  # a browser that does nothing
+    with started("app", "--folder", tmp_path / "jobs") as server, page_of(opened) as page:
+        (door,) = (tmp_path / "jobs").glob("open-*.html")
+        page.goto(door.as_uri())
+        page.get_by_role("heading", name="Hide voices, and prove it").wait_for()
+        assert page.url == server.address and not door.exists()
+        (cookie,) = page.context.cookies()
+        assert cookie["domain"] == server.host and cookie["httpOnly"] and cookie["sameSite"] == "Strict"
+        assert not page.context.cookies(f"http://127.0.0.1:{server.port}/")
