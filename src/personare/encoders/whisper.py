@@ -40,6 +40,8 @@ _START, _END, _TRANSCRIBE, _NO_TIMES, _FIRST_LANGUAGE = 50258, 50257, 50359, 503
 _BLANK = 220
 _TOKENS_PER_S, _SPARE_TOKENS = 8.0, 8  # no speaker says more in that time
 _END_S = 0.5  # silence after the sound: the model expects speech to end before its window does
+_PADDED_S = 7.0  # shorter sounds are transcribed with silence behind them: else the model repeats itself
+_LOOP = 4  # word pieces
 _REMEMBERED = 512  # sounds
 
 
@@ -74,7 +76,8 @@ def transcribe(samples: Floats, *, language: str) -> str:
     key = (home(), language, hashlib.sha256(samples.tobytes()).digest())
     if key not in _known:
         networks = _networks(home())
-        states = _encode(samples, networks)
+        padded = np.pad(samples, (0, max(0, round(_PADDED_S * RATE_HZ) - len(samples))))
+        states = _encode(padded, networks)
         most = int(_TOKENS_PER_S * len(samples) / RATE_HZ) + _SPARE_TOKENS
         prompt = [_START, _FIRST_LANGUAGE + LANGUAGES.index(language), _TRANSCRIBE, _NO_TIMES]
         logits, memory = _step(networks, states, prompt, {})
@@ -88,10 +91,19 @@ def transcribe(samples: Floats, *, language: str) -> str:
             if best == _END:
                 break
             tokens.append(best)
+            if _repeats(tokens):
+                tokens = tokens[: -2 * _LOOP]
+                break
             logits, memory = _step(networks, states, [best], memory)
         _remember(key, _text(tokens))
     text: str = _known[key]
     return text
+
+
+def _repeats(tokens: Sequence[int]) -> bool:
+    """Whether the last pieces stand there three times: the model has left the sound and would go on for ever."""
+    last = tokens[-3 * _LOOP :]
+    return len(last) == 3 * _LOOP and last[:_LOOP] == last[_LOOP : 2 * _LOOP] == last[2 * _LOOP :]
 
 
 def _remember(key: tuple[Path, str, bytes], value: object) -> None:

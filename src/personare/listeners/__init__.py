@@ -19,6 +19,7 @@ BUILTIN = {
     "moonshine": "personare.listeners.moonshine:Moonshine",
     "whisper": "personare.listeners.whisper:Whisper",
     "ctc": "personare.listeners.ctc:Ctc",
+    "faithfulness": "personare.listeners.faithfulness:Faithfulness",
     "pitch": "personare.listeners.pitch:WorldPitch",
     "pitch-swift": "personare.listeners.swift_pitch:SwiftPitch",
     "pesq": "personare.listeners.pesq:Pesq",

@@ -93,6 +93,7 @@ CARDS: Mapping[str, str] = {
     # utility: what is left of words, pitch and emotion
     "wer": "personare.metrics.utility.wer:CARD",
     "cer": "personare.metrics.utility.wer:CHARACTER_CARD",
+    "faithfulness": "personare.metrics.utility.faithfulness:CARD",
     "ccc": "personare.metrics.utility.concordance:CARD",
     "f0_spearman": "personare.metrics.utility.pitch:CARD",
     "pitch_correlation": "personare.metrics.utility.pitch:PEARSON_CARD",
