@@ -18,7 +18,7 @@ from personare.attackers.idf import idf_weights
 from personare.attackers.knowledge import Knowledge
 from personare.attackers.split import EmbeddedSpeech, Split
 from personare.core.tables import Corpus, Embeddings
-from personare.encoders.wording import CONSTANT, Vocabulary, word_place
+from personare.encoders.wording import CONSTANT, Vocabulary, Wording, word_place
 from personare.pipeline.study import AttackerChoice, CorpusChoice, Study
 
 ENROLLED = {
@@ -109,6 +109,22 @@ def test_one_word_of_ones_own_links_every_time_and_silence_never() -> None:
     assert eer_and_links(own, own) == (0.0, 1.0)
     eer, linked = eer_and_links(own, {who: [""] for who in people})
     assert eer == 0.5 and linked == 0.0, "who has nothing to read guesses"
+
+
+@pytest.mark.parametrize("texts", [["the same", "for everybody"], ["hello", "hello"], ["", ""]])
+def test_a_trained_attacker_who_reads_the_same_from_everybody_guesses(texts: list[str]) -> None:
+    """Nothing tells training speakers apart, so that no back-end can be fitted: that is chance, not a failure."""
+
+    def spoken(names: range, prefix: str) -> EmbeddedSpeech:
+        rows = [(f"{prefix} {i} {u}", f"{i}", Wording().of_text(text)) for i in names for u, text in enumerate(texts)]
+        ids, speakers, vectors = zip(*rows, strict=True)
+        return EmbeddedSpeech(Embeddings(ids, speakers, np.stack(vectors)))
+
+    split = Split(Knowledge.ORIGINAL, spoken(range(6), "e"), spoken(range(6), "t"), spoken(range(10, 26), "train"))
+    mine = attack(Attacker(Knowledge.ORIGINAL, "words", "chosen"), split)
+    trials = mine.trials(mine.trial, genders={})
+    assert np.isfinite(trials.score).all()
+    assert pn.metrics.eer(trials.targets, trials.nontargets).value == pytest.approx(0.5)
 
 
 @given(st.permutations(range(3)), st.integers(1, 4))

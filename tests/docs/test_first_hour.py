@@ -117,8 +117,9 @@ def test_a_researcher_with_an_anonymizer_of_their_own(
         printed[line] = type_in(line, home, personare).stdout
     assert "most_hz" in printed["personare methods my_method:RingModulation"]
     attackers = {name: _attackers(home / name) for name in ("run", "run-theirs", "run-known", "beside")}
-    assert attackers["run"] == attackers["run-known"] == {"original", "ignorant", "lazy-informed", "informed"}
-    assert attackers["run-theirs"] == {"original", "ignorant"} and attackers["beside"] == {"ignorant", "lazy-informed"}
+    assert attackers["run"] == attackers["run-known"] == {"original", "ignorant", "lazy-informed", "informed", "words"}
+    assert attackers["run-theirs"] == {"original", "ignorant", "words"}
+    assert attackers["beside"] == {"ignorant", "lazy-informed"}
     tables = {path.name for path in (home / "tables").iterdir()}
     assert {"tables.tex", "report.md", "findings.csv"} <= tables
     assert r"\toprule" in (home / "tables" / "tables.tex").read_text(encoding="utf-8")

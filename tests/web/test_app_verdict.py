@@ -44,14 +44,15 @@ VERDICTS = {
 }
 
 
-def judged_job(folder: Path, protection: str, hidden_by: str) -> JobFolder:
-    """A job whose attackers have ended."""
+def judged_job(folder: Path, protection: str, hidden_by: str, **more: Any) -> JobFolder:
+    """A job whose attackers have ended; ``more`` is what else the verdict says."""
     job = new_job(folder, source=str(folder), title=f"{protection}, {hidden_by}", rule="")
     job.keep("done-read.json", {"ok": True, "people": 4, "recordings": 12, "notes": []})
     hidden = {"done": 12, "failed": 0, "failures": [], "folder": str(job.anonymized), "private": str(job.private)}
     hidden |= {"ledger": Ledger(12, anonymized=12, speakers_checked=12).to_dict(), "several": []}
     job.keep("done-hide.json", {"ok": True, **hidden})
     told = {"corpus": "c", "method": "m", "protection": protection, "sentence": "In words and numbers.", "next": "x"}
+    told |= more
     tables = {"tables": [{"head": HEAD, "rows": ROWS}], "notes": ["A remark."], "evidence": "", "ledger": None}
     job.keep("done-attack.json", {"ok": True, "verdict": "m: x", "verdicts": [told], **tables})
     named = {"strength": hidden_by, "method": ""} if hidden_by in PRESETS else {"strength": "", "method": hidden_by}
@@ -82,6 +83,34 @@ def test_a_verdict_says_what_to_do_without_commands(opened: Any, tmp_path: Path,
             fine(page, f"app-verdict-{'-'.join(key).replace(' ', '-')}-{width}")
             page.get_by_role("link", name="personare").click()
     assert len(jobs) == len(VERDICTS)
+
+
+# as a verdict of the reports says it: the voice, whether words identify people -> the mark, what is said of the ZIP
+MARKS = {
+    ("protected", False, "not-shown"): ("good", "May be given away:"),
+    ("protected", True, "partly"): ("warn", "Voices are hidden; the words still identify people:"),
+    ("not decided", False, "undecided"): ("open", "is not proved yet:"),
+    ("not decided", True, "undecided"): ("open", "Voices are hidden; the words still identify people:"),
+    ("not protected", True, "exposed"): ("bad", "not to be given away as anonymous:"),
+}
+
+
+def test_the_mark_is_that_of_both_risks(opened: Any, tmp_path: Path) -> None:
+    for protection, words, tone in MARKS:
+        shown = {"measured": True, "shown": "exposed" if words else "not shown"}
+        label = f"voice {protection}{', words identify people' if words else ''}"
+        job = judged_job(tmp_path / "jobs", protection, "balanced", verdict=label, tone=tone, by_words=shown)
+        job.change(title=f"{protection} {words}")
+    with started("app", "--no-open", "--folder", tmp_path / "jobs") as server, page_of(opened) as page:
+        page.goto(f"{server.address}#{server.token}")
+        for (protection, words, _), (kind, given_away) in MARKS.items():
+            page.get_by_role("button", name=f"Open {protection} {words}", exact=True).click()
+            heading = f"Balanced: voice {protection}{', words identify people' if words else ''}"
+            page.get_by_role("heading", name=heading).wait_for()
+            assert page.locator("section.verdict").get_attribute("class") == f"verdict {kind}"
+            text = page.locator("main").inner_text()
+            assert given_away in text and ("May be given away" in text) == (kind == "good")
+            page.get_by_role("link", name="personare").click()
 
 
 def test_what_an_attacker_reached_is_said_without_names_of_metrics() -> None:

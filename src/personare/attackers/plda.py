@@ -86,7 +86,10 @@ def fit_plda(vectors: NDArray[Any], speaker: NDArray[np.int64], *, iterations: i
     power = x.T @ x
     model = _moments(x, speaker, sums, counts)
     for _ in range(iterations):
-        model = _step(model, sums, counts, power)
+        try:
+            model = _step(model, sums, counts, power)
+        except np.linalg.LinAlgError:  # speakers do not differ at all (everybody reads the same): nothing more to fit
+            break
     return model
 
 
