@@ -7,19 +7,21 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from personare.core.errors import UnknownNameError, did_you_mean
 from personare.core.findings import Finding
 from personare.core.ledger import Ledger
+from personare.core.spoken import SpeechSummary
 from personare.core.tables import Corpus
 
 if TYPE_CHECKING:
     import polars as pl
 
     from personare.pipeline.gate import Verdict
+    from personare.pipeline.jobs.least_certain import UncertainRecording
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +210,7 @@ class AnonymizedCorpus:
     unexplained : audio in the folder that no utterance of the corpus explains.
     ledger : every recording that was found, counted by its outcome; several_speakers : names of the recordings in which
         more than one person speaks on a channel.
+    speech : how long the recordings were and are, and their languages; least_certain : those to listen to first.
     """
 
     folder: Path
@@ -222,6 +225,8 @@ class AnonymizedCorpus:
     ledger: Ledger
     several_speakers: tuple[str, ...] = ()
     unexplained: int = 0
+    speech: SpeechSummary = field(default_factory=SpeechSummary)
+    least_certain: tuple[UncertainRecording, ...] = ()
 
     @property
     def corpus(self) -> Corpus:
@@ -233,7 +238,8 @@ class AnonymizedCorpus:
     def to_dict(self) -> dict[str, Any]:
         """Give plain values."""
         paths = {"folder": str(self.folder), "private": str(self.private)}
-        return {**self.__dict__, **paths, "ledger": self.ledger.to_dict()}
+        heard = {"speech": asdict(self.speech), "least_certain": [asdict(one) for one in self.least_certain]}
+        return {**self.__dict__, **paths, **heard, "ledger": self.ledger.to_dict()}
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Lay out one row for a table."""

@@ -160,15 +160,18 @@ def _key(key: str | Path | Key | None) -> Key:
     return load_key(key) if isinstance(key, Path) else Key.from_seed(key)
 
 
-def read_corpus(path: str | Path, *, layout: str | None = None, speaker_from: str | None = None) -> Corpus:
+def read_corpus(
+    path: str | Path, *, layout: str | None = None, speaker_from: str | None = None, follow_links: bool = False
+) -> Corpus:
     """Read a corpus in any known layout; entries that cannot be used are warned about, one line per kind of problem.
 
     ``speaker_from`` reads any folder of recordings: ``file``, ``folder``, ``last-folder`` or ``channel`` is the
-    speaker, or a part of the name, by a pattern such as ``{speaker}_{rest}``.
+    speaker, or a part of the name, by a pattern such as ``{speaker}_{rest}``. ``follow_links`` reads links out of it.
     """
     from personare.corpora import read_corpus as read
 
-    reading = read(Path(path), layout=layout, speaker_from=speaker_from, person_channels=True)
+    how: Any = {"layout": layout, "speaker_from": speaker_from, "follow_links": follow_links, "person_channels": True}
+    reading = read(Path(path), **how)
     for problem in reading.problems:
         warnings.warn(problem.line, CorpusWarning, stacklevel=2)
     return reading.corpus
@@ -254,6 +257,8 @@ def anonymize_corpus(
         summary.ledger,
         summary.several_speakers,
         summary.unexplained,
+        summary.speech,
+        summary.least_certain,
     )
 
 

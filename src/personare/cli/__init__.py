@@ -5,6 +5,7 @@ Heavy libraries are imported inside the commands that need them, so that ``--hel
 
 from __future__ import annotations
 
+import errno
 import inspect
 import sys
 from pathlib import Path
@@ -151,6 +152,10 @@ def main() -> None:
     except OSError as error:
         if error.filename is None:  # nothing the user could look at
             raise
+        if error.errno == errno.ENAMETOOLONG:
+            longest = max(Path(str(error.filename)).parts, key=lambda part: len(part.encode()))
+            size = len(longest.encode())
+            _fail(f"'{longest[:40]}...': a file name has at most 255 bytes, this one {size}; choose a shorter one")
         _fail(f"{error.filename}: {(error.strerror or str(error)).lower()}")
     except Exception as error:
         if not hasattr(error, "format_message"):  # not a wrong word on the command line, but our bug

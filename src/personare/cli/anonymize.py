@@ -25,6 +25,7 @@ SPEAKER_FROM_HELP = (
     "Who speaks, in any folder: 'file', 'folder' (the first one), 'last-folder', 'channel' (one person per channel), "
     "or a pattern of names such as {speaker}_{rest}, or {speaker1}_{speaker2}_{rest} with a name for each channel."
 )
+FOLLOW_LINKS_HELP = "Read recordings that symbolic links take from outside SRC."
 
 
 def anonymize(
@@ -47,6 +48,7 @@ def anonymize(
     names: str = typer.Option("tokens", help="'tokens' tell nobody who it was; 'keep' keeps ids (research only)."),
     file_format: str | None = typer.Option(None, "--format", help="flac (the default), wav, opus or mp3."),
     layout: str | None = typer.Option(None, help="Layout of SRC, where several fit."),
+    follow_links: bool = typer.Option(False, "--follow-links", help=FOLLOW_LINKS_HELP),
     jobs: int = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once."),
     engine: str = given.ENGINE,
     address: str | None = given.ADDRESS,
@@ -127,7 +129,7 @@ def anonymize(
     one = is_recording(source)
     if one:
         others: dict[str, Any] = {"--retime": retime, "--trim": trim, "--coarse": coarse, "--no-text": no_text}
-        others |= {"--fetch": fetch, "--put": put}
+        others |= {"--fetch": fetch, "--put": put, "--follow-links": follow_links}
         _refuse_for_one(layout=layout, shard=shard, names=names, speaker_from=speaker_from, others=others)
         if as_json and target == PIPE:
             raise ConfigError("--json and the sound cannot both go to standard output; name a file instead of -")
@@ -142,13 +144,14 @@ def anonymize(
     remote = {name: _remote(url) for name, url in (("fetch", fetch), ("put", put)) if url is not None}
     if fetch is not None and (layout or speaker_from or dry_run):
         raise ConfigError("--fetch reads a table of utterances: leave out --layout, --speaker-from and --dry-run")
-    with read_in_parts(source, layout=layout, speaker_from=speaker_from, fetched=fetch is not None) as reading:
+    reads: dict[str, Any] = {"layout": layout, "speaker_from": speaker_from, "follow_links": follow_links}
+    with read_in_parts(source, fetched=fetch is not None, **reads) as reading:
         speakers = _tell_corpus(reading, source, system, here=fetch is None)
         if dry_run:
             plan: dict[str, Any] = {"jobs": jobs, "key": key, "as_json": as_json, "speakers": speakers}
             tell_plan(reading.corpus.whole(), source, target, system, **plan)
             return
-        origin = places.Origin(source, layout, speaker_from)
+        origin = places.Origin(source, **reads)
         how: dict[str, Any] = {"key_file": key, "names": names, "file_format": file_format or "flac", "shard": shard}
         how |= {"timing": timing, "text": not no_text, "engine": engine_named(engine, jobs, address)}
         how |= {"excluded": left_out(reading.problems)}

@@ -42,8 +42,9 @@ def tell(
         head = ["done", "kept from before", "failed", "hours", "real-time factor"]
         show.table(f"{method} -> {target}", head, [[*numbers, factor]])
         typer.echo(f"{summary.ledger.line}\n{summary.ledger.speakers_line}")
-        for line in summary.speech.lines:
-            typer.echo(line)
+        for line in (summary.ledger.languages_line, summary.speech.length_line):
+            if line:
+                typer.echo(line)
         if summary.least_certain:
             typer.echo(f"listen to the least certain recordings first: {private / LEAST_CERTAIN}")
         typer.echo(f"keep private: {private}{f' and the key {key}' if key else ''}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from personare.cli import show
-from personare.cli.anonymize import SPEAKER_FROM_HELP
+from personare.cli.anonymize import FOLLOW_LINKS_HELP, SPEAKER_FROM_HELP
 from personare.cli.work_progress import checked_speakers
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def print_facts(
     path: Path = typer.Argument(..., metavar="PATH", help="A folder or a table in any known layout."),
     layout: str | None = typer.Option(None, metavar="NAME", help=LAYOUT_HELP),
     speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
+    follow_links: bool = typer.Option(False, "--follow-links", help=FOLLOW_LINKS_HELP),
     probe: bool = typer.Option(
         True, "--probe/--no-probe", help="Read every header, and check for more than one speaker."
     ),
@@ -59,7 +60,8 @@ def print_facts(
 
     if speaker_from is not None:
         parse_rule(speaker_from)
-    reading = read_corpus(path, layout=layout, speaker_from=speaker_from, person_channels=True)
+    how: dict[str, Any] = {"layout": layout, "speaker_from": speaker_from, "follow_links": follow_links}
+    reading = read_corpus(path, **how, person_channels=True)
     headers, more = _probed(reading) if probe else (None, [])
     facts = facts_of(reading.corpus, headers)
     problems = [*reading.problems, *more, *speech_problems(reading.corpus, headers)]
@@ -96,6 +98,7 @@ def convert(
     to: str = typer.Option(..., "--to", metavar="LAYOUT", help="What to write: kaldi or parquet."),
     layout: str | None = typer.Option(None, metavar="NAME", help=LAYOUT_HELP),
     speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
+    follow_links: bool = typer.Option(False, "--follow-links", help=FOLLOW_LINKS_HELP),
     as_json: bool = show.JSON,
 ) -> None:
     """Write the lists of a corpus in another layout; the audio stays where it is and is named by its path.
@@ -114,7 +117,8 @@ def convert(
     from personare.corpora import read_corpus, writer_named
 
     write = writer_named(to)
-    reading = read_corpus(source, layout=layout, speaker_from=speaker_from, person_channels=to != "kaldi")
+    how: dict[str, Any] = {"layout": layout, "speaker_from": speaker_from, "follow_links": follow_links}
+    reading = read_corpus(source, **how, person_channels=to != "kaldi")
     write(reading.corpus, target, trials=reading.trials)
     for line in [*_told(reading), *_problem_lines(reading.problems)]:
         show.aside(line)

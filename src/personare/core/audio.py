@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import math
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,12 +64,8 @@ def _open(source: Path | BinaryIO) -> Any:
     import soundfile
 
     name = _name(source)
-    if isinstance(source, Path) and not source.exists():
-        raise AudioError(f"{source}: no such file")
-    if isinstance(source, Path) and source.is_dir():
-        raise AudioError(f"{source}: is a folder, not an audio file")
-    if isinstance(source, Path) and source.stat().st_size == 0:  # libav tells of its own mistakes with such a file
-        raise AudioError(f"{source}: not audio that libsndfile or libav can read (it is empty)")
+    if isinstance(source, Path):
+        _check_file(source)
     refuse_cut(source, name)
     suffix = source.suffix.lower() if isinstance(source, Path) else ""
     try:
@@ -88,6 +85,22 @@ def _open(source: Path | BinaryIO) -> Any:
         file.close()
         raise
     return file
+
+
+def _check_file(path: Path) -> None:
+    """Refuse a path that is no file with something in it, before a decoder waits for it."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise AudioError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:  # no permission, a name over 255 bytes, a link to itself
+        raise AudioError(f"{path}: cannot be opened ({getattr(error, 'strerror', None) or error})") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise AudioError(f"{path}: is a folder, not an audio file")
+    if not stat.S_ISREG(status.st_mode):
+        raise AudioError(f"{path}: is no regular file (a pipe or a device); copy the recording into a file")
+    if status.st_size == 0:
+        raise AudioError(f"{path}: not audio that libsndfile or libav can read (it is empty)")
 
 
 def _check_header(name: str, rate_hz: int, channels: int) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from personare.core.errors import TableError, did_you_mean
 from personare.core.files import atomic_path
 from personare.core.kaldi_vectors import read_ark, read_map, read_scp
+from personare.core.npz import opened_npz
 from personare.core.tables import Embeddings, read_frame, write_frame
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def check_kind(path: Path) -> None:
         raise TableError(f"{path}: unknown kind of vector file '{path.suffix}'; use .npz or .parquet")
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Say why numpy cannot read a file; what it takes for a pickle is damaged, or code that nobody should run."""
     line = str(error).splitlines()[0] if str(error) else type(error).__name__
     return "it holds no plain numbers" if "pickle" in line.lower() else line
@@ -85,10 +86,10 @@ def _reason(error: Exception) -> str:
 
 def _from_npz(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with opened_npz(path) as archive:
             return {name: archive[key] for name, key in _keys(path, archive.files, "array").items()}
     except UNREADABLE as error:
-        raise TableError(f"{path}: cannot be read as npz ({_reason(error)})") from None
+        raise TableError(f"{path}: cannot be read as npz ({reason_of(error)})") from None
 
 
 def _from_npy(path: Path) -> dict[str, Any]:
@@ -96,7 +97,7 @@ def _from_npy(path: Path) -> dict[str, Any]:
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
     except UNREADABLE as error:
-        raise TableError(f"{path}: cannot be read as npy ({_reason(error)})") from None
+        raise TableError(f"{path}: cannot be read as npy ({reason_of(error)})") from None
     beside = next((p for p in (path.with_suffix(".parquet"), path.with_suffix(".tsv")) if p.is_file()), None)
     if beside is None:
         names = [f"{row:09d}" for row in range(len(vectors) if vectors.ndim else 0)]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from personare.core.errors import FailureKind
+from personare.core.spoken import SpeechSummary
 
 Outcome = Literal["left out"] | FailureKind
 NOT_DONE: tuple[Outcome, ...] = ("left out", "unreadable", "rejected", "failed")
@@ -38,6 +39,9 @@ class Ledger:
     pending : parts of a sharded job that nobody has run yet.
     attacked : anonymized recordings that attackers tried to link to a person; None before an evaluation.
     enrolled : the other recordings of these people, which the attackers knew; None before an evaluation.
+    languages : how many anonymized recordings are in which language, by a method that transcribes; empty otherwise.
+    non_speech : anonymized recordings without any speech, which such a method leaves silent.
+    partly : anonymized recordings of which some speech is omitted.
     speakers_checked, several_speakers : recordings that were checked for several people on one channel, and those that
         have them.
     """
@@ -53,6 +57,9 @@ class Ledger:
     enrolled: int | None = None
     speakers_checked: int = 0
     several_speakers: int = 0
+    languages: Mapping[str, int] = field(default_factory=dict)
+    non_speech: int = 0
+    partly: int = 0
 
     def __post_init__(self) -> None:
         total = self.left_out + self.unreadable + self.rejected + self.failed + self.anonymized + self.pending
@@ -99,7 +106,23 @@ class Ledger:
         plural = "" if self.several_speakers == 1 else "s"
         return f"More than one speaker on a channel: {self.several_speakers:,} recording{plural} ({checked} checked)."
 
-    def to_dict(self) -> dict[str, int | None]:
+    @property
+    def languages_line(self) -> str:
+        """Say which languages were spoken, and what is silent or omitted; nothing where a method transcribes nothing.
+
+        >>> Ledger(5, anonymized=5, languages={"en": 4}, non_speech=1).languages_line
+        'Languages: 4 en. 1 recording without speech is silent.'
+        """
+        counts = sorted(self.languages.items(), key=lambda one: (-one[1], one[0]))
+        said = [f"Languages: {', '.join(f'{count:,} {code}' for code, count in counts)}."] if counts else []
+        if self.non_speech:
+            are = "recording without speech is" if self.non_speech == 1 else "recordings without speech are"
+            said.append(f"{self.non_speech:,} {are} silent.")
+        if self.partly:
+            said.append(f"Some speech of {self.partly:,} recordings is omitted and marked by a tone.")
+        return " ".join(said)
+
+    def to_dict(self) -> dict[str, Any]:
         """Give plain values, for JSON."""
         return asdict(self)
 
@@ -112,6 +135,7 @@ def count(
     pending: int = 0,
     speakers_checked: int = 0,
     several_speakers: int = 0,
+    speech: SpeechSummary | None = None,
 ) -> Ledger:
     """Add up a job: what it never saw, what failed, by kind, and what it anonymized."""
     counts: Counter[Outcome] = Counter(one.outcome for one in excluded)
@@ -126,6 +150,9 @@ def count(
         pending=pending,
         speakers_checked=speakers_checked,
         several_speakers=several_speakers,
+        languages=dict(speech.languages) if speech else {},
+        non_speech=speech.non_speech if speech else 0,
+        partly=speech.partly if speech else 0,
     )
 
 
@@ -134,10 +161,14 @@ def read_ledger(values: Any) -> Ledger | None:
     if not isinstance(values, Mapping):
         return None
     known = {name: values[name] for name in Ledger.__dataclass_fields__ if name in values}
-    whole = all(
-        isinstance(value, int) or (value is None and name in ("attacked", "enrolled")) for name, value in known.items()
-    )
+    whole = all(_is_count(name, value) for name, value in known.items())
     try:
         return Ledger(**known) if whole else None
     except (TypeError, ValueError):
         return None
+
+
+def _is_count(name: str, value: Any) -> bool:
+    if name == "languages":
+        return isinstance(value, Mapping) and all(isinstance(count, int) for count in value.values())
+    return isinstance(value, int) or (value is None and name in ("attacked", "enrolled"))

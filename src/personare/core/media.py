@@ -82,7 +82,10 @@ def _opened(source: Path | BinaryIO, name: str) -> Iterator[tuple[Any, Any]]:
     av = require(name)
     with contextlib.ExitStack() as stack:
         if isinstance(source, Path):
-            stream: BinaryIO = stack.enter_context(source.open("rb"))
+            try:
+                stream: BinaryIO = stack.enter_context(source.open("rb"))
+            except OSError as error:
+                raise AudioError(f"{name}: cannot be opened ({error.strerror or error}); check it") from None
         else:
             stream = source
             stream.seek(0)

@@ -185,25 +185,19 @@ class SpeechSummary:
     omitted_s: float = 0.0
 
     @property
-    def lines(self) -> list[str]:
-        """Say it in lines for a person; nothing that is not worth saying.
+    def length_line(self) -> str:
+        """Say how long the recordings were and are.
 
-        >>> SpeechSummary(1200.0, 1734.0, {"en": 9}, non_speech=1).lines
-        ['length: 20.0 min before, 28.9 min after (+44 %)', 'languages: 9 en; 1 recording without speech is silent']
+        >>> SpeechSummary(1200.0, 1734.0, {"en": 9}, partly=1, omitted_s=6.2).length_line
+        'Length: 20.0 min before, 28.9 min after (+44 %). 6.2 s of speech are omitted.'
         """
-        said = []
-        if self.source_s and abs(self.result_s / self.source_s - 1) >= 0.005:
-            change = 100 * (self.result_s / self.source_s - 1)
-            said.append(f"length: {_minutes(self.source_s)} before, {_minutes(self.result_s)} after ({change:+.0f} %)")
-        heard = [f"{count:,} {code}" for code, count in sorted(self.languages.items(), key=lambda one: -one[1])]
-        parts = [", ".join(heard)] if heard else []
-        if self.non_speech:
-            one = self.non_speech == 1
-            are = "recording without speech is" if one else "recordings without speech are"
-            parts.append(f"{self.non_speech:,} {are} silent")
-        if self.partly:
-            parts.append(f"{self.omitted_s:.1f} s of speech in {self.partly:,} recordings are omitted")
-        return [*said, *([f"languages: {'; '.join(parts)}"] if parts else [])]
+        omitted = f" {self.omitted_s:.1f} s of speech are omitted." if self.partly else ""
+        if not self.source_s:
+            return omitted.strip()
+        change = 100 * (self.result_s / self.source_s - 1)
+        same = abs(change) < 0.5
+        after = "unchanged" if same else f"{_minutes(self.result_s)} after ({change:+.0f} %)"
+        return f"Length: {_minutes(self.source_s)} before, {after}.{omitted}"
 
 
 def _minutes(seconds: float) -> str:

@@ -72,26 +72,32 @@ def read_corpus(
     layout: str | None = None,
     speaker_from: str | None = None,
     person_channels: bool = False,
+    follow_links: bool = False,
     **parameters: Any,
 ) -> Reading:
     """Read the corpus at ``path``; the layout is detected unless named.
 
     ``speaker_from`` reads any folder of recordings instead, speakers by a rule (see ``corpora.speaker_from``).
     ``person_channels`` takes recordings in which each channel is another person; most commands cannot.
+    ``follow_links`` reads what links of the corpus take from outside it; else they are named and left out.
 
     Exactly one layout must give evidence. ``folders`` counts only where no other layout does, because nearly every
     layout contains folders with audio inside. None, or several, is an error that says what to do.
     """
     if not path.exists():
         raise CorpusError(f"{path}: no such file or folder")
-    if speaker_from is not None:
-        from personare.corpora.speaker_from import read_speaker_from
+    from personare.corpora.walking import links_kept_within
 
-        if layout is not None:
-            raise CorpusError("--speaker-from reads any folder of recordings: leave out --layout, or --speaker-from")
-        reading = read_speaker_from(path, speaker_from)
-    else:
-        reading = layout_named(layout if layout is not None else detect(path)[0], **parameters).read(path)
+    with links_kept_within(None if follow_links else path):
+        if speaker_from is not None:
+            from personare.corpora.speaker_from import read_speaker_from
+
+            if layout is not None:
+                either = "leave out --layout, or --speaker-from"
+                raise CorpusError(f"--speaker-from reads any folder of recordings: {either}")
+            reading = read_speaker_from(path, speaker_from)
+        else:
+            reading = layout_named(layout if layout is not None else detect(path)[0], **parameters).read(path)
     if not person_channels:
         from personare.corpora.gathering import refuse_person_channels
 
@@ -101,7 +107,12 @@ def read_corpus(
 
 @contextlib.contextmanager
 def read_in_parts(
-    path: Path, *, layout: str | None = None, speaker_from: str | None = None, fetched: bool = False
+    path: Path,
+    *,
+    layout: str | None = None,
+    speaker_from: str | None = None,
+    fetched: bool = False,
+    follow_links: bool = False,
 ) -> Iterator[PartsReading]:
     """Read the corpus at ``path`` for work that goes through it row by row; what is kept for it is removed at the end.
 
@@ -111,13 +122,16 @@ def read_in_parts(
     from personare.core.corpus_parts import in_parts
     from personare.corpora.gathering import PartsReading
     from personare.corpora.manifest import Manifest, read_listed
+    from personare.corpora.walking import links_kept_within
 
+    how: dict[str, Any] = {"layout": layout, "speaker_from": speaker_from, "follow_links": follow_links}
     if fetched:
         reading = read_listed(path)
     elif speaker_from is None and path.exists() and (layout or detect(path)[0]) == "manifest":
-        reading = Manifest().read_parts(path)
+        with links_kept_within(None if follow_links else path):
+            reading = Manifest().read_parts(path)
     else:
-        whole = read_corpus(path, layout=layout, speaker_from=speaker_from, person_channels=True)
+        whole = read_corpus(path, **how, person_channels=True)
         reading = PartsReading(in_parts(whole.corpus), whole.layout, whole.evidence, whole.problems, whole.notes)
     with contextlib.closing(reading.corpus):
         yield reading

@@ -13,7 +13,7 @@ import polars as pl
 from personare.core.pieces import grouped
 from personare.core.tables import Corpus
 from personare.corpora.problems import Problem, found
-from personare.corpora.walking import are_files
+from personare.corpora.walking import are_files, leaves
 
 # a name that begins at the root or climbs (..), or holds a control character
 UNSAFE_NAME = r"(^[/\\])|((^|[/\\])\.\.([/\\]|$))|([\x00-\x1f\x7f])"
@@ -57,6 +57,13 @@ def present(frame: pl.DataFrame, place: str) -> Checked:
     return frame.filter(~missing), found("missing-audio", place, names)
 
 
+def inside(frame: pl.DataFrame, place: str) -> Checked:
+    """Leave out recordings that a link of the corpus takes from outside it."""
+    each = frame["audio"].drop_nulls().unique()
+    outside = each.filter(pl.Series([leaves(path) for path in each], dtype=pl.Boolean))
+    return _left_out(frame, frame["audio"].is_in(outside.implode()).fill_null(False), "outside-link", place)
+
+
 def elsewhere(frame: pl.DataFrame, place: str) -> Checked:
     """Leave out what names nothing at all; the files lie elsewhere and cannot be asked for."""
     return _left_out(frame, _blank(frame["audio"]), "orphan-entry", place)
@@ -67,7 +74,8 @@ def possible(frame: pl.DataFrame, place: str) -> Checked:
     if "start_s" not in frame.columns:
         return frame, []
     start, end = (frame[column].fill_null(edge) for column, edge in TIMES.items())
-    return _left_out(frame, ~((start >= 0) & (end > start)), "bad-segment", place)
+    finite = start.is_finite() & (frame["end_s"].is_finite() | frame["end_s"].is_null())
+    return _left_out(frame, ~(finite & (start >= 0) & (end > start)), "bad-segment", place)
 
 
 def trimmed(frame: pl.DataFrame) -> pl.DataFrame:

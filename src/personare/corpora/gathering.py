@@ -24,7 +24,7 @@ from personare.corpora.problems import Problem, found
 # of one row each, in the order in which they are looked for
 KINDS = (
     *("no-utterance", "no-speaker", "unsafe-name", "duplicate-utterance"),
-    *("missing-audio", "orphan-entry", "bad-segment"),
+    *("missing-audio", "outside-link", "orphan-entry", "bad-segment"),
 )
 UNUSED = ("gender", "text", "start_s", "end_s", "part")  # left out where no row has them
 Rows = Callable[[Sequence[str] | None], Iterable[pl.DataFrame]]  # all rows, of some columns or (None) of all
@@ -101,7 +101,7 @@ def gather_parts(
         checks.named,
         checks.safe,
         functools.partial(checks.first_only, again=again),
-        checks.present if present else checks.elsewhere,
+        *((checks.present, checks.inside) if present else (checks.elsewhere,)),
         checks.possible,
     )
     faults: dict[str, list[str]] = {}

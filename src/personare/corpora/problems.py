@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from personare.core.errors import how_to_install
-from personare.core.ledger import Excluded
+from personare.core.ledger import Excluded, Outcome
 
 # kind -> what one is, what several are, what became of them
 KINDS: dict[str, tuple[str, str, str]] = {
@@ -34,8 +34,8 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "empty-text": ("utterance has an empty transcript", "utterances have an empty transcript", "kept without text"),
     "unreadable-text": ("transcript cannot be read", "transcripts cannot be read", "kept without text"),
     "bad-segment": (
-        "segment starts before 0 s or does not end after its start",
-        "segments start before 0 s or do not end after their start",
+        "segment starts before 0 s, does not end after its start, or has a time that is not finite",
+        "segments start before 0 s, do not end after their start, or have a time that is not finite",
         "left out",
     ),
     "overlapping-segment": (
@@ -86,6 +86,11 @@ KINDS: dict[str, tuple[str, str, str]] = {
         "links lead to folders that are read already",
         "not followed",
     ),
+    "outside-link": (
+        "link leads out of the corpus",
+        "links lead out of the corpus",
+        "not read; --follow-links reads them",
+    ),
     "closed-folder": ("folder cannot be opened", "folders cannot be opened", "not read; check the permissions"),
     "odd-name": ("file name is not valid Unicode", "file names are not valid Unicode", "not read; rename it"),
     "unreadable-audio": (
@@ -113,6 +118,8 @@ LEFT_OUT = frozenset(
         *("bad-segment", "unsupported-format", "no-speaker-in-name", "channel-count", "odd-name"),
     }
 )
+# kinds whose names are failures of a job that should have read them
+NOT_READ: dict[str, Outcome] = {"closed-folder": "unreadable", "outside-link": "rejected"}
 
 
 @dataclass(frozen=True)
@@ -162,6 +169,7 @@ def left_out(problems: Iterable[Problem]) -> tuple[Excluded, ...]:
     >>> left_out([Problem("orphan-audio", "calls", ("a.wav",)), Problem("idle-speaker", "calls", ("anna",))])
     (Excluded(name='a.wav', outcome='left out', reason='audio file has no entry'),)
     """
+    outcomes: dict[str, Outcome] = {**dict.fromkeys(LEFT_OUT, "left out"), **NOT_READ}
     return tuple(
-        Excluded(name, "left out", KINDS[p.kind][0]) for p in problems if p.kind in LEFT_OUT for name in p.names
+        Excluded(name, outcomes[p.kind], KINDS[p.kind][0]) for p in problems if p.kind in outcomes for name in p.names
     )

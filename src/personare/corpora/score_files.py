@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from personare.core.embedding_files import UNREADABLE
+from personare.core.embedding_files import UNREADABLE, reason_of
 from personare.core.errors import TableError
+from personare.core.npz import opened_npz
 from personare.core.tables import read_frame
 
 if TYPE_CHECKING:
@@ -116,10 +117,10 @@ def _first_words(path: Path) -> list[str]:
 
 def _from_arrays(path: Path) -> pl.DataFrame:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with opened_npz(path) as file:
             arrays = {name: file[name] for name in file.files}
-    except UNREADABLE:
-        raise TableError(f"{path}: not a NumPy .npz file of plain arrays") from None
+    except UNREADABLE as error:
+        raise TableError(f"{path}: not a NumPy .npz file of plain arrays ({reason_of(error)})") from None
     for name, array in arrays.items():
         if array.ndim != 1:
             raise TableError(f"{path}: array '{name}' must be one list, not of shape {list(array.shape)}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from personare.core.audio import MEDIA_SUFFIXES, readable_suffixes
 from personare.corpora.problems import Problem, found
 
 _FEW = 8  # fewer names in what may be a huge folder are asked for one by one
+_BOUNDS: ContextVar[_Bounds | None] = ContextVar("bounds", default=None)
 _PASSED = 4  # entries of a folder that are looked at for each name that is asked for
 
 
@@ -63,7 +66,8 @@ def walk(root: Path) -> Tree:
     """List everything visible below ``root``.
 
     Each real folder is read once: links are followed after the real folders, and only to folders not read yet, so a
-    loop of links ends. Names that begin with a dot are not looked at.
+    loop of links ends. Links to folders outside ``root`` are noted and not followed (``links_kept_within``). Names
+    that begin with a dot are not looked at.
     """
     met = _Met(str(root))
     files = sorted(_files_below(met))
@@ -77,7 +81,7 @@ def audio_below(root: Path, problems: list[Problem]) -> Iterator[pl.Series]:
     names = (name for name in _files_below(met) if suffix_of(name) in readable)
     while some := list(itertools.islice(names, pieces.ROWS)):
         yield pl.Series(some, dtype=pl.String)
-    problems += met.problems()
+    problems += [one for one in met.problems() if one.kind != "outside-link"]  # a list says itself what is to be read
 
 
 @dataclass
@@ -89,6 +93,7 @@ class _Met:
     links: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
 
@@ -96,6 +101,7 @@ class _Met:
         return (
             *found("closed-folder", self.place, sorted(self.closed)),
             *found("repeated-link", self.place, sorted(self.repeated)),
+            *found("outside-link", self.place, sorted(self.outside)),
             *found("odd-name", self.place, [ascii(f)[1:-1] for f in sorted(self.odd)]),
             *found("unsupported-format", self.place, sorted(self.foreign)),
         )
@@ -112,6 +118,9 @@ def _files_below(met: _Met) -> Iterator[str]:
             if _identity(Path(met.place, start)) in seen:
                 met.repeated.append(start)
                 continue
+            if start and leaves(f"{met.place}/{start}"):
+                met.outside.append(start)
+                continue
             for name in _walk_real(start, met, seen):
                 if not _is_unicode(name):
                     met.odd.append(name)
@@ -120,6 +129,44 @@ def _files_below(met: _Met) -> Iterator[str]:
                     met.foreign.append(name)
                 yield name
         links = met.links
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """A corpus folder without links in its path; ``real`` remembers folders that were looked up."""
+
+    folder: str
+    named: str
+    real: dict[str, str] = field(default_factory=dict)
+
+
+@contextlib.contextmanager
+def links_kept_within(path: Path | None) -> Iterator[None]:
+    """Refuse links that leave the corpus at ``path``, a folder or a table, in what is read inside; None follows all."""
+    bounds = None
+    if path is not None:
+        folder = path if path.is_dir() else path.parent
+        bounds = _Bounds(str(folder.resolve()), str(folder.absolute()))
+    token = _BOUNDS.set(bounds)
+    try:
+        yield
+    finally:
+        _BOUNDS.reset(token)
+
+
+def leaves(path: str) -> bool:
+    """Whether a path within the corpus leads out of it by a link; what is listed with a place elsewhere does not."""
+    bounds = _BOUNDS.get()
+    if bounds is None or not any(path.startswith(f"{root.rstrip('/')}/") for root in (bounds.folder, bounds.named)):
+        return False
+    folder, _, name = path.rpartition("/")
+    try:
+        if folder not in bounds.real:
+            bounds.real[folder] = os.path.realpath(folder)
+        real = os.path.realpath(path) if os.path.islink(path) else f"{bounds.real[folder]}/{name}"  # noqa: PTH114
+    except ValueError:  # a NUL in the name
+        return False
+    return not real.startswith(f"{bounds.folder.rstrip('/')}/")
 
 
 def nested_speakers(place: str, audio: Iterable[str]) -> list[Problem]:

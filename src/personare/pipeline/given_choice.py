@@ -187,10 +187,11 @@ def read_original(
     if speaker_from is not None or layout is not None:
         return read_corpus(original, layout=layout, speaker_from=speaker_from, person_channels=True), True
     noted = noted_origin(anonymized) if isinstance(anonymized, Path) else None
-    if noted is None or noted.source != original.resolve() or noted.layout == noted.speaker_from:
+    plain = noted is None or (noted.layout == noted.speaker_from and not noted.follow_links)
+    if noted is None or plain or noted.source != original.resolve():
         return read_corpus(original, person_channels=True), False
     how = {"layout": noted.layout, "speaker_from": noted.speaker_from}
-    return read_corpus(original, **how, person_channels=True), True
+    return read_corpus(original, **how, person_channels=True, follow_links=noted.follow_links), True
 
 
 def _listed(corpus: Path | Corpus, folder: Path, name: str) -> Path:

@@ -23,6 +23,7 @@ from personare.core.errors import (
     did_you_mean,
 )
 from personare.core.files import atomic_path
+from personare.core.npz import opened_npz
 from personare.pseudospeakers import PSEUDOSPEAKERS
 from personare.pseudospeakers.generator import FittedGenerator, PseudoSpeakerGenerator, Request, Scorer
 
@@ -55,7 +56,7 @@ def save(fitted: FittedGenerator[Any], path: Path) -> None:
 def load(path: Path, *, scorer: Scorer | None = None) -> FittedGenerator[Any]:
     """Read a fitted generator; its results are equal to those before it was saved, to the last bit."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with opened_npz(path) as archive:
             arrays = {name: archive[name] for name in archive.files}
         fitted = _fitted(json.loads(str(arrays["card"])), arrays, scorer)
         if getattr(fitted.generator, "distance", "") == "scorer" and scorer is None:

@@ -13,6 +13,7 @@ import numpy as np
 from personare.core.embedding_files import read_embeddings
 from personare.core.errors import TableError
 from personare.core.files import atomic_path
+from personare.core.npz import opened_npz
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +114,7 @@ def write_pool(pool: SpeakerPool, path: Path) -> None:
 def _words(path: Path, name: str) -> tuple[str, ...]:
     """Read a column of words, called by one or by many (gender, genders); nothing when there is none."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with opened_npz(path) as archive:
             column = next((n for n in (f"{name}s", name) if n in archive.files), None)
             return () if column is None else tuple(str(word).strip() for word in archive[column].tolist())
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:

@@ -31,6 +31,7 @@ from personare.web.job_folders import EXCLUDED, FOUND, PHASES, PROGRESS, REFUSED
 
 EVERY_S = 0.3
 PREVIEWS, MOST_TRIED, MOST_LINES, MOST_NAMED = 3, 12, 40, 50
+MOST_UNCERTAIN, UNCERTAIN_S = 5, 20.0
 WAVES = {
     "anonymize": "Attackers hide what they know in the same way",
     "estimate": "Attackers learn what the method has drawn",
@@ -180,6 +181,9 @@ def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
         "failures": failures[:MOST_NAMED],
         "ledger": made.ledger.to_dict(),
         "several": list(made.several_speakers[:MOST_NAMED]),
+        "languages": made.ledger.languages_line,
+        "length": made.speech.length_line,
+        "uncertain": [asdict(one) for one in made.least_certain[:MOST_UNCERTAIN]],
         "folder": str(made.folder),
         "private": str(made.private),
     }

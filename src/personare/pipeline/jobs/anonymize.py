@@ -209,6 +209,7 @@ def anonymize(
         table.note(journal.lines())
         failed = _settle(table, work, tally.failures)
         checked, several = table.several_speakers()
+        speech, uncertain = heard_in(table.spoken())
         made = table.made_in(None)
         ledger = count(
             excluded,
@@ -217,14 +218,16 @@ def anonymize(
             pending=len(table) - made - len(failed),
             speakers_checked=checked,
             several_speakers=len(several),
+            speech=speech,
         )
-        speech, uncertain = heard_in(table.spoken())
         carried += NOTED if speech.languages or speech.non_speech else ()
-        published = publish(work, table, private, carried=carried, ledger=ledger, speech=speech)
+        published = publish(work, table, private, carried=carried, ledger=ledger)
         done = table.made_in(shard)
     write_failures(private, failed, excluded)
     write_least_certain(private, uncertain)
-    failures = tuple(sorted((name, error) for name, (error, _) in failed.items() if in_shard(shard, name)))
+    unread = [(one.name, one.reason) for one in excluded if one.outcome != "left out"]
+    every = [*((name, error) for name, (error, _) in failed.items()), *unread]
+    failures = tuple(sorted((name, error) for name, error in every if in_shard(shard, name)))
     return AnonymizeSummary(
         done=done,
         failed=len(failures),

@@ -40,6 +40,7 @@ class Originals:
     level: Level = "speaker"
     layout: str | None = None
     speaker_from: str | None = None
+    follow_links: bool = False
 
 
 def originals_of(
@@ -63,6 +64,7 @@ def originals_of(
         level or job.get("level", "speaker"),
         layout or job.get("layout"),
         speaker_from or job.get("speaker_from"),
+        job.get("follow_links") is True,
     )
 
 
@@ -81,7 +83,11 @@ def _job(path: Path) -> dict[str, Any]:
 def look_up(name: str, originals: Originals) -> list[Match]:
     """Find every utterance a name belongs to: a token of an utterance or a speaker, a file, or an original's name."""
     reading = read_corpus(
-        originals.source, layout=originals.layout, speaker_from=originals.speaker_from, person_channels=True
+        originals.source,
+        layout=originals.layout,
+        speaker_from=originals.speaker_from,
+        person_channels=True,
+        follow_links=originals.follow_links,
     )
     system = System("mcadams", level=originals.level)  # tokens depend on the level only
     asked = {name, Path(name).stem, str(Path(name).resolve())}

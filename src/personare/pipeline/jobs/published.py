@@ -21,7 +21,6 @@ from personare import __version__
 from personare.core.errors import FailureKind
 from personare.core.files import TEMPORARY, atomic_path, file_sha256, temporary_path, write_text
 from personare.core.ledger import Excluded, Ledger, Outcome
-from personare.core.spoken import SpeechSummary
 from personare.core.tables import Corpus, write_frame
 from personare.pipeline.jobs.anonymize_work import AnonymizeWork
 from personare.pipeline.jobs.worktable import WorkTable
@@ -52,7 +51,6 @@ def publish(
     *,
     carried: Sequence[str],
     ledger: Ledger,
-    speech: SpeechSummary,
 ) -> Published:
     """Write manifest, card and digests of what is in the folder; only columns that are ``carried`` come along."""
     utterances = table.list_made(work.tokens_of)
@@ -67,9 +65,6 @@ def publish(
         "names": work.names,
         "utterances": utterances,
         "ledger": ledger.to_dict(),
-        "languages": dict(speech.languages),
-        "non_speech": speech.non_speech,
-        "omitted_s": round(speech.omitted_s, 1),
         "timing": asdict(work.timing) if work.timing else None,
         "text": "text" in carried,
         "status": STATUS,

@@ -33,10 +33,12 @@ class Origin:
     source: Path
     layout: str | None = None
     speaker_from: str | None = None
+    follow_links: bool = False
 
-    def as_row(self) -> dict[str, str | None]:
+    def as_row(self) -> dict[str, Any]:
         """Give it for job.json."""
-        return {"source": str(self.source.resolve()), "layout": self.layout, "speaker_from": self.speaker_from}
+        row = {"source": str(self.source.resolve()), "layout": self.layout, "speaker_from": self.speaker_from}
+        return row | ({"follow_links": True} if self.follow_links else {})
 
 
 def noted_origin(target: Path) -> Origin | None:
@@ -45,7 +47,7 @@ def noted_origin(target: Path) -> Origin | None:
         return None
     try:
         job = json.loads((private_folder(target) / JOB).read_text(encoding="utf-8"))
-        return Origin(Path(job["source"]), job["layout"], job["speaker_from"])
+        return Origin(Path(job["source"]), job["layout"], job["speaker_from"], job.get("follow_links") is True)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -88,6 +90,10 @@ def private_folder(target: Path) -> Path:
     target = target.resolve()
     if not target.name:
         raise OutputError(f"{target}: nothing can lie beside it; name a folder below it")
+    size = len(f"{target.name}-private".encode())
+    if size > LONGEST_NAME_BYTES:
+        rule = f"with '-private' its name has {size} bytes, more than {LONGEST_NAME_BYTES}"
+        raise OutputError(f"'{target.name[:40]}...': {rule}; choose a shorter one")
     return target.with_name(target.name + "-private")
 
 

@@ -36,7 +36,8 @@ def ledger_blocks(run: Run) -> list[Block]:
         return []
     rows = [[name, f"{count:,}"] for name, count in run.ledger.rows]
     table = ReportTable("ledger", LEDGER_CAPTION, ["recordings", "count"], rows, numbers=(1,))
-    return [table, Paragraph(run.ledger.speakers_line)]
+    lines = (run.ledger.speakers_line, run.ledger.languages_line)
+    return [table, *(Paragraph(line) for line in lines if line)]
 
 
 def _reasons(failures: Sequence[tuple[str, str, str]]) -> ReportTable:

@@ -8,7 +8,7 @@ function card(one, chosen, choose) {
   const about = `about-${one.name}`, lacking = one.missing.length ? `needs-${one.name}` : "";
   return el("label", { class: "strength" }, el("input", { type: "radio", name: "strength", value: one.name, checked: chosen, "aria-label": one.name, "aria-describedby": `${about} ${lacking}`.trim(), onchange: choose }),
     el("b", {}, one.name), el("div", { id: about }, el("p", { class: "soft" }, one.meaning),
-      el("dl", {}, el("dt", {}, "attacker wrong"), el("dd", {}, percent(one.attacker_errs)), el("dt", {}, "words wrong"), el("dd", {}, percent(one.words_wrong)))),
+      el("dl", {}, el("dt", {}, "attacker wrong"), el("dd", {}, percent(one.attacker_errs)), el("dt", {}, "words wrong"), el("dd", {}, percent(one.words_wrong)), el("dt", {}, "languages"), el("dd", {}, one.languages.length ? `${one.languages.join(", ")} only` : "any"))),
     lacking ? needs(`personare models fetch ${one.missing.join(" ")}`, lacking) : null);
 }
 
