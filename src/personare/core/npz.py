@@ -55,7 +55,7 @@ def _sizes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[int | Non
     }
     with archive.open(member) as stream:
         try:
-            read = readers.get(np.lib.format.read_magic(stream))  # type: ignore[no-untyped-call]
+            read = readers.get(np.lib.format.read_magic(stream))
         except ValueError:
             return None, 0
         if read is None:

@@ -33,6 +33,7 @@ from personare.web.job_actions import act, job_state, listing, may_be_given_away
 from personare.web.job_folders import (
     ID,
     PROGRESS,
+    UNCERTAIN,
     UPLOAD_DAYS,
     JobFolder,
     Phase,
@@ -219,9 +220,11 @@ class AppServer:
         return JSONResponse(await run_in_threadpool(rows))
 
     async def _sound(self, request: Request) -> Response:
-        kind = request.path_params["kind"]
-        path = self._of(request).path / "preview" / f"{request.path_params['number']}-{kind}.flac"
-        if kind not in ("before", "after") or not path.is_file():
+        kind, folder = request.path_params["kind"], request.query_params.get("of", "preview")
+        if kind not in ("before", "after") or folder not in ("preview", UNCERTAIN):
+            raise RequestError(404, "there is no such sound")
+        path = self._of(request).path / folder / f"{request.path_params['number']}-{kind}.flac"
+        if not path.is_file():
             raise RequestError(404, "there is no such sound")
         return FileResponse(path, media_type="audio/flac")
 

@@ -15,7 +15,7 @@ from personare.core.audio import readable_suffixes
 from personare.core.errors import did_you_mean
 from personare.core.weights import home
 from personare.web.guard import RequestError
-from personare.web.job_folders import PHASES, PROGRESS, REFUSED, JobFolder, Phase, protects
+from personare.web.job_folders import PHASES, PROGRESS, REFUSED, UNCERTAIN, JobFolder, Phase, protects
 
 MOST_FOLDERS, MOST_LOOKED_AT, LONGEST_NAME = 500, 20_000, 200
 REMOVAL_TRIES = 50
@@ -172,7 +172,15 @@ def _again(workers: Workers, job: JobFolder) -> None:
 
 
 def _remove_made(job: JobFolder) -> None:
-    made = (job.anonymized, job.private, job.path / "run", job.path / "report", job.path / "preview", job.cache)
+    made = (
+        job.anonymized,
+        job.private,
+        job.path / "run",
+        job.path / "report",
+        job.path / "preview",
+        job.path / UNCERTAIN,
+        job.cache,
+    )
     for path in made:
         shutil.rmtree(path, ignore_errors=True)
     for name in ("anonymized.zip", "evidence.pdf"):

@@ -29,6 +29,7 @@ from personare.core.errors import ConfigError, OutputError, PersonareError
 from personare.core.files import write_text
 from personare.core.tables import Corpus
 
+UNCERTAIN = "uncertain"
 Phase = Literal["read", "preview", "hide", "attack"]
 PHASES: tuple[Phase, ...] = ("read", "preview", "hide", "attack")
 Status = Literal["idle", "running", "paused"]
@@ -236,7 +237,7 @@ def expire_uploads(job: JobFolder, *, now: float) -> bool:
     file = job.path / JOB
     if not job.uploads.is_dir() or now - file.stat().st_mtime < UPLOAD_DAYS * 86_400:
         return False
-    for path in (job.uploads, job.cache, job.path / "preview", job.path / "run"):
+    for path in (job.uploads, job.cache, job.path / "preview", job.path / UNCERTAIN, job.path / "run"):
         shutil.rmtree(path, ignore_errors=True)
     job.change(expired=True, status="idle")
     return True

@@ -14,20 +14,24 @@ import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from personare import api
 from personare.api.inspection import Inspection, inspect_corpus, preview_recording
-from personare.core.audio import write
+from personare.core.audio import Audio, read_mono, write
 from personare.core.errors import AudioError, CorpusError, MissingExtraError, PersonareError
 from personare.core.files import atomic_path
 from personare.core.findings import Finding
 from personare.core.ledger import Excluded
 from personare.core.progress import WorkProgress
-from personare.web.job_folders import EXCLUDED, FOUND, PHASES, PROGRESS, REFUSED, JobFolder, Phase, protects
+from personare.web.job_folders import EXCLUDED, FOUND, PHASES, PROGRESS, REFUSED, UNCERTAIN, JobFolder, Phase, protects
+
+if TYPE_CHECKING:
+    from personare.core.tables import Corpus
+    from personare.pipeline.jobs.least_certain import UncertainRecording
 
 EVERY_S = 0.3
 PREVIEWS, MOST_TRIED, MOST_LINES, MOST_NAMED = 3, 12, 40, 50
@@ -175,6 +179,7 @@ def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
         excluded=[Excluded(**one) for one in job.read(EXCLUDED) or []],
     )
     failures = [f"{Path(item).name}: {why}" for item, why in made.failures]
+    _keep_uncertain(job, corpus, made.least_certain[:MOST_UNCERTAIN])
     return {
         "done": made.done,
         "failed": made.failed,
@@ -187,6 +192,17 @@ def hide(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
         "folder": str(made.folder),
         "private": str(made.private),
     }
+
+
+def _keep_uncertain(job: JobFolder, corpus: Corpus, recordings: Sequence[UncertainRecording]) -> None:
+    """Keep the beginnings of the least certain recordings, before and after, to be listened to."""
+    shutil.rmtree(job.path / UNCERTAIN, ignore_errors=True)
+    sources = {one.utterance: one for one in corpus}
+    for number, recording in enumerate(recordings):
+        source, result = sources[recording.utterance], job.anonymized / recording.result
+        for kind, audio in (("before", source.read()), ("after", read_mono(result, channel=source.person_channel))):
+            some = Audio(audio.samples[: round(UNCERTAIN_S * audio.rate_hz)], audio.rate_hz)
+            write(job.path / UNCERTAIN / f"{number}-{kind}.flac", some)
 
 
 def pack(job: JobFolder) -> None:

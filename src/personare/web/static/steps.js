@@ -185,10 +185,20 @@ function ledger(job) {
   return el("dl", { class: "ledger", "aria-label": "Recordings" }, rows.map(([name, count]) => [el("dt", {}, name), el("dd", {}, number(count))]));
 }
 
+// recordings whose words or language are least certain: a person should hear whether the words are still the same
+function uncertain(job) {
+  const rows = job.ended.hide.uncertain || [];
+  if (!rows.length) return null;
+  return el("details", { id: "uncertain" }, el("summary", {}, `Listen to the ${plural(rows.length, "recording")} with the least certain words`),
+    rows.map((one, i) => el("div", {}, el("p", {}, `${one.utterance}: ${one.language}, ${Math.round(100 * one.language_confidence)} % sure; words ${Math.round(100 * one.word_confidence)} % sure${one.omitted_s ? `; ${one.omitted_s} s omitted` : ""}`),
+      el("div", { class: "before-after" }, ["before", "after"].map(kind => el("div", { class: "sound" }, el("b", {}, kind === "before" ? "Before" : "After"), el("audio", { controls: true, preload: "none", src: `api/jobs/${job.id}/sound/${i}/${kind}?of=uncertain`, "aria-label": `${kind}, ${one.utterance}` })))))));
+}
+
 function hidden(job) {
   const done = job.ended.hide;
   return el("section", { class: "card stays" }, el("p", {}, `${plural(done.done, "recording")} ${done.done === 1 ? "is" : "are"} hidden.`), ledger(job),
     done.several.length ? el("p", {}, `In ${plural(done.ledger.several_speakers, "recording")} more than one person speaks; they got the same new voice.`) : done.ledger.speakers_checked ? null : el("p", { class: "soft" }, "More than one speaker on a channel: not checked."),
+    [done.languages, done.length].filter(Boolean).map(line => el("p", { class: "soft" }, line)), uncertain(job),
     done.failures.length ? el("details", { open: true }, el("summary", {}, "What failed"), named(done.failures, done.failed)) : null,
     el("p", {}, givenAway(job)), el("p", { class: "paths" }, done.folder), el("p", {}, el("strong", {}, "Must stay: "), "the key that links people and recordings. Delete it to cut the link."), el("p", { class: "paths" }, done.private));
 }
