@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from personare.core.errors import UnknownNameError, did_you_mean
 from personare.core.findings import Finding
 from personare.core.ledger import Ledger
-from personare.core.spoken import SpeechSummary
+from personare.core.spoken import SpeechSummary, UncertainRecording
 from personare.core.tables import Corpus
 
 if TYPE_CHECKING:
     import polars as pl
 
     from personare.pipeline.gate import Verdict
-    from personare.pipeline.jobs.least_certain import UncertainRecording
 
 
 @dataclass(frozen=True, eq=False)

@@ -205,6 +205,23 @@ def _minutes(seconds: float) -> str:
 
 
 @dataclass(frozen=True)
+class UncertainRecording:
+    """A recording to listen to: its name, its result, and how certain its language and its words are."""
+
+    utterance: str
+    result: str
+    language: str
+    language_confidence: float
+    word_confidence: float
+    omitted_s: float
+
+    @property
+    def certainty(self) -> float:
+        """The product of both confidences; below 0 where speech is omitted."""
+        return self.language_confidence * self.word_confidence - (1.0 if self.omitted_s else 0.0)
+
+
+@dataclass(frozen=True)
 class SpokenAudio:
     """An anonymized channel, and notes on it where the method transcribes."""
 

@@ -30,8 +30,8 @@ from personare.core.progress import WorkProgress
 from personare.web.job_folders import EXCLUDED, FOUND, PHASES, PROGRESS, REFUSED, UNCERTAIN, JobFolder, Phase, protects
 
 if TYPE_CHECKING:
+    from personare.core.spoken import UncertainRecording
     from personare.core.tables import Corpus
-    from personare.pipeline.jobs.least_certain import UncertainRecording
 
 EVERY_S = 0.3
 PREVIEWS, MOST_TRIED, MOST_LINES, MOST_NAMED = 3, 12, 40, 50

@@ -24,7 +24,7 @@ from personare.core.files import sweep
 from personare.core.ledger import Excluded, Ledger, count
 from personare.core.progress import WorkProgress
 from personare.core.remote import RemoteFolder
-from personare.core.spoken import SpeechSummary
+from personare.core.spoken import SpeechSummary, UncertainRecording
 from personare.core.tables import Corpus
 from personare.engine import Engine, ProcessPool, Result, Serial
 from personare.pipeline.jobs.anonymize_journal import AnonymizeJournal
@@ -37,7 +37,7 @@ from personare.pipeline.jobs.anonymize_work import (
 )
 from personare.pipeline.jobs.anonymize_work import hide_channels as hide_channels
 from personare.pipeline.jobs.anonymize_work import plain as plain
-from personare.pipeline.jobs.least_certain import UncertainRecording, heard_in, write_least_certain
+from personare.pipeline.jobs.least_certain import heard_in, write_least_certain
 from personare.pipeline.jobs.published import AUDIO, CARRIED, publish, write_failures
 from personare.pipeline.jobs.published import MANIFEST as MANIFEST
 from personare.pipeline.jobs.speaker_survey import surveys

@@ -9,31 +9,13 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from personare.core.files import PRIVATE_FILE, write_text
-from personare.core.spoken import SpeechNotes, SpeechSummary
+from personare.core.spoken import SpeechNotes, SpeechSummary, UncertainRecording
 
 LEAST_CERTAIN = "least-certain.tsv"
 MOST_LISTED = 20
-
-
-@dataclass(frozen=True)
-class UncertainRecording:
-    """A recording to listen to: its name, its result, and how certain its language and its words are."""
-
-    utterance: str
-    result: str
-    language: str
-    language_confidence: float
-    word_confidence: float
-    omitted_s: float
-
-    @property
-    def certainty(self) -> float:
-        """The product of both confidences; below 0 where speech is omitted."""
-        return self.language_confidence * self.word_confidence - (1.0 if self.omitted_s else 0.0)
 
 
 def heard_in(
