@@ -23,9 +23,16 @@ class AudioError(PersonareError):
 
 
 class RejectedSpeechError(AudioError):
-    """Readable speech that a method refuses, e.g. in a language whose words it cannot recognize."""
+    """Readable speech that a method refuses, e.g. in a language whose words it cannot recognize.
+
+    ``speech_s`` is how much speech was refused, ``language`` what it sounds like.
+    """
 
     kind: ClassVar[FailureKind] = "rejected"
+
+    def __init__(self, message: str, *, speech_s: float = 0.0, language: str = "") -> None:
+        super().__init__(message)
+        self.speech_s, self.language = speech_s, language
 
 
 class TableError(PersonareError):

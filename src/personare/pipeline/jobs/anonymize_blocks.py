@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,23 +34,26 @@ if TYPE_CHECKING:
 Track = tuple[str, str, int]  # speaker, utterance, and the channel (0 is the first)
 
 
-@dataclass(frozen=True)
-class BlockwiseRecording:
-    """A recording that is open, and the method that hides its tracks; it can be written once."""
+class OpenRecording(ABC):
+    """A recording that is open and can be written once, front to back, anonymized."""
 
-    source: AudioBlocks
-    system: System
-    key: Key
-    method: Streaming
-    channels: Sequence[Track]
+    @property
+    @abstractmethod
+    def total_s(self) -> float:
+        """Seconds of all channels; 0 where nobody knows."""
+
+    @abstractmethod
+    def write(self, place: BinaryIO, path: Path) -> float:
+        """Encode the anonymized channels into ``place``, an open file, as ``path`` would be; gives the seconds."""
 
     def finish(self, path: Path, *, put: RemoteFolder | None = None, name: str = "") -> tuple[float, str]:
         """Write it to ``path``, or under ``name`` into ``put``; gives the seconds and the digest of what was written.
 
         It is dated 0: dates would tell the order of the source, and so who is who.
         """
-        total_s = (self.source.frames or 0) / self.source.rate_hz * len(self.channels)
-        with part(1 / total_s if total_s else 0.0):  # methods count seconds; an engine hears shares of this item
+        with part(
+            1 / self.total_s if self.total_s else 0.0
+        ):  # methods count seconds; an engine hears shares of this item
             if put is not None:
                 content = io.BytesIO()
                 speech_s = self.write(content, path)
@@ -59,6 +63,22 @@ class BlockwiseRecording:
                 with written.open("wb") as stream:
                     speech_s = self.write(stream, path)
                 return speech_s, file_sha256(written)
+
+
+@dataclass(frozen=True)
+class BlockwiseRecording(OpenRecording):
+    """A recording that is open, and the method that hides its tracks; it can be written once."""
+
+    source: AudioBlocks
+    system: System
+    key: Key
+    method: Streaming
+    channels: Sequence[Track]
+
+    @property
+    def total_s(self) -> float:
+        """Seconds of all channels; 0 where nobody knows."""
+        return (self.source.frames or 0) / self.source.rate_hz * len(self.channels)
 
     def write(self, place: BinaryIO, path: Path) -> float:
         """Encode the anonymized channels into ``place``, an open file, as ``path`` would be; gives the seconds."""

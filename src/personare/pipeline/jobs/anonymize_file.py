@@ -25,8 +25,8 @@ from personare.core.progress import watched
 from personare.core.seeding import Key, load_or_make_key
 from personare.core.spoken import SpeechNotes, combine
 from personare.core.utterances import Utterance
-from personare.pipeline.jobs.anonymize_blocks import in_blocks
-from personare.pipeline.jobs.anonymize_work import speak_channels
+from personare.pipeline.jobs.anonymize_blocks import BlockwiseRecording, in_blocks
+from personare.pipeline.jobs.channels import LongRecording, open_long, speak_channels
 from personare.pipeline.jobs.target import JOB, KEY, make_both, private_folder
 from personare.pipeline.system import System
 
@@ -156,12 +156,14 @@ def _in_blocks(
 ) -> AnonymizedFile | None:
     """Anonymize a file block by block, where method and format can; else None."""
     began = time.perf_counter()
-    if not isinstance(system.build(), Streaming):
-        return None
     facts, private = probe(source), private_folder(target)
     numbers = range(1, facts.channels + 1) if each_channel else [None]
     people = [Utterance(name, name, source, person_channel=n) for n in numbers for name in [_name(source, n)]]
-    recording = in_blocks(people, target, system, lambda: _key(key_file, private))
+    recording: BlockwiseRecording | LongRecording | None
+    if isinstance(system.build(), Streaming):
+        recording = in_blocks(people, target, system, lambda: _key(key_file, private))
+    else:
+        recording = open_long(people, target, system, lambda: _key(key_file, private), {})
     if recording is None:
         return None
     total_s, done_s = facts.duration_s * facts.channels, 0.0
@@ -175,7 +177,9 @@ def _in_blocks(
     with watched(tell, total_s=total_s), atomic_path(target) as written, written.open("wb") as stream:
         speech_s = recording.write(stream, target)
     _note(private, source, system, [person.speaker for person in people])
-    return AnonymizedFile(speech_s, time.perf_counter() - began, facts.channels, len(people), False, private)
+    notes = combine(recording.notes) if isinstance(recording, LongRecording) else None
+    made = (speech_s, time.perf_counter() - began, facts.channels, len(people), False, private)
+    return AnonymizedFile(*made, facts.duration_s, notes)
 
 
 def _name(source: Path, channel: int | None) -> str:

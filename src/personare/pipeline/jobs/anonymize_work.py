@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -18,21 +17,18 @@ from personare.anonymizers.signal.retiming import Timing
 from personare.core.audio import Audio, encode, is_whole, probe, read_channels
 from personare.core.errors import AudioError, OutputError
 from personare.core.files import file_digest, file_sha256, write_bytes
-from personare.core.progress import Watch, part, watched
-from personare.core.protocols import Anonymizer, in_time
+from personare.core.progress import part
 from personare.core.remote import RemoteFolder
 from personare.core.seeding import Key, rng_for
 from personare.core.spoken import (
-    NOTHING_KNOWN,
-    SpeakerAware,
     SpeakerFacts,
     SpeechNotes,
-    SpokenAudio,
     combine,
-    speak,
 )
 from personare.core.utterances import Utterance
 from personare.pipeline.jobs.anonymize_blocks import in_blocks
+from personare.pipeline.jobs.channels import hide_channels as hide_channels
+from personare.pipeline.jobs.channels import open_long, speak_channels
 from personare.pipeline.jobs.speaker_check import shared_voice
 from personare.pipeline.jobs.speaker_survey import SpeakerSurvey
 from personare.pipeline.jobs.target import Format, Names
@@ -171,6 +167,13 @@ class AnonymizeWork:
             return AnonymizedUtterance(
                 speech_s, time.perf_counter() - began, source, output, kept, several, source_s=speech_s
             )
+        facts = self._facts(one)
+        long = None if self.timing else open_long(_people(item), place, self.system, lambda: self.key, facts)
+        if long is not None:
+            several = shared_voice(item, _first_minutes(item)) if self.journaled else None
+            speech_s, output = long.finish(place, put=self.put, name=self.name_of(one.speaker, one.utterance))
+            made = (speech_s, time.perf_counter() - began, source, output, kept, several, long.source_s)
+            return AnonymizedUtterance(*made, combine(long.notes))
         if isinstance(item, Conversation):
             first = item.people[0]
             heard = read_channels(first.audio, start_s=first.start_s, stop_s=first.end_s)
@@ -179,7 +182,6 @@ class AnonymizeWork:
             tracks = [(item, channel) for channel in item.read_channels()]
         several = shared_voice(item, [sound for _, sound in tracks]) if self.journaled else None
         seconds = sum(sound.duration_s for _, sound in tracks)
-        facts = self._facts(one)
         people = [(t.speaker, t.utterance, sound) for t, sound in tracks]
         with part(1 / seconds if seconds else 0.0):  # methods count seconds; an engine hears shares of this item
             spoken = speak_channels(self.system, self.key, people, speakers=[facts[t.speaker] for t, _ in tracks])
@@ -286,49 +288,6 @@ def _people(item: Item) -> tuple[Utterance, ...]:
     return item.people if isinstance(item, Conversation) else (item,)
 
 
-def speak_channels(
-    system: System,
-    key: Key,
-    tracks: Sequence[tuple[str, str, Audio]],
-    *,
-    speakers: Sequence[SpeakerFacts] | None = None,
-    watch: Watch | None = None,
-    timed: bool = False,
-) -> list[SpokenAudio]:
-    """Anonymize (speaker, utterance, sound) channel by channel; the same names get the same draw.
-
-    ``speakers`` is what is known of the speaker of each channel.
-
-    What belongs together in time keeps its timing, whatever the method does to others: several channels of one
-    recording, and what is ``timed`` by something else, e.g. a picture.
-    Where a method tells which voice a draw gives (``voice_of``), different people of one recording get different ones:
-    who is drawn a voice that an earlier one has draws again. ``watch`` is told of the seconds of sound that are done;
-    all of them in the end, whatever the method tells.
-    """
-    anonymize = system.build()
-    if timed or len(tracks) > 1:
-        anonymize = in_time(anonymize)
-    known = list(speakers) if speakers is not None else [NOTHING_KNOWN] * len(tracks)
-    draws = _draws(anonymize, system, key, tracks, known)
-    hidden = []
-    for draw, (_, _, sound), speaker in zip(draws, tracks, known, strict=True):
-        with watched(watch, total_s=sound.duration_s) if watch else contextlib.nullcontext():
-            hidden.append(speak(anonymize, sound, rng=rng_for(key, "voice", *draw), speaker=speaker))
-    return hidden
-
-
-def hide_channels(
-    system: System,
-    key: Key,
-    tracks: Sequence[tuple[str, str, Audio]],
-    *,
-    watch: Watch | None = None,
-    timed: bool = False,
-) -> list[Audio]:
-    """Anonymize channels about whose speakers nothing is known; see ``speak_channels``."""
-    return [spoken.audio for spoken in speak_channels(system, key, tracks, watch=watch, timed=timed)]
-
-
 def _f_or_m(gender: str | None) -> str | None:
     return gender if gender in ("f", "m") else None
 
@@ -342,31 +301,3 @@ def _first_minutes(item: Item) -> list[Audio]:
 
 def _length_s(one: Utterance) -> float:
     return probe(one.audio).duration_s
-
-
-def _draws(
-    anonymize: Anonymizer,
-    system: System,
-    key: Key,
-    tracks: Sequence[tuple[str, str, Audio]],
-    speakers: Sequence[SpeakerFacts],
-) -> list[tuple[str, ...]]:
-    """Give the names that the draw of every channel is for."""
-    names = [system.names_of(who, what) for who, what, _ in tracks]
-    voice_of = getattr(anonymize, "voice_of", None)
-    if voice_of is None or len(set(names)) < 2:
-        return names
-    chosen: dict[tuple[str, ...], tuple[str, ...]] = {}
-    taken: set[object] = set()
-    for name, (_, _, sound), speaker in zip(names, tracks, speakers, strict=True):
-        extra = {"speaker": speaker} if isinstance(anonymize, SpeakerAware) else {}
-        attempts = (name, *((*name, str(attempt)) for attempt in range(2, _MOST_DRAWS)))
-        for draw in attempts if name not in chosen else ():
-            voice = voice_of(sound, rng=rng_for(key, "voice", *draw), **extra)
-            if voice not in taken:
-                chosen[name] = draw
-                taken.add(voice)
-                break
-        else:
-            chosen.setdefault(name, name)
-    return [chosen[name] for name in names]

@@ -185,20 +185,23 @@ def _judged(transcript: Transcript, stretches: Sequence[Stretch], method: str) -
         return transcript
     spoken_s = notes.speech_s - notes.omitted_s
     foreign_s = sum(one.speech_s for one in stretches if _kind(one) == "omitted")
+    reason = ""
     if 2 * foreign_s > notes.speech_s:
-        raise RejectedSpeechError(_other_language(notes, method))
-    if not notes.words or 2 * spoken_s < notes.speech_s:
-        raise RejectedSpeechError(
+        reason = _other_language(notes, method)
+    elif not notes.words or 2 * spoken_s < notes.speech_s:
+        reason = (
             f"no words were recognized in {notes.omitted_s or notes.speech_s:.1f} of {notes.speech_s:.1f} s of speech, "
             f"so {method} would lose what was said; listen to the recording, or use --strength fast, which keeps every "
             "sound but only changes the voice"
         )
-    if spoken_s >= JUDGED_S and notes.words < LEAST_WORDS_PER_S * spoken_s:
-        raise RejectedSpeechError(
+    elif spoken_s >= JUDGED_S and notes.words < LEAST_WORDS_PER_S * spoken_s:
+        reason = (
             f"only {notes.words} words were recognized in {spoken_s:.1f} s of speech, so {method} would lose most "
             "of what was said; listen to the recording, or use --strength fast, which keeps every sound but only "
             "changes the voice"
         )
+    if reason:
+        raise RejectedSpeechError(reason, speech_s=notes.speech_s, language=notes.language)
     return transcript
 
 
