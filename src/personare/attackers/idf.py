@@ -68,8 +68,8 @@ def idf_weights(sides: Iterable[Embeddings]) -> NDArray[np.float32]:
 
     >>> from personare.core.tables import Embeddings
     >>> counts = np.array([[2, 0, 1, 1], [1, 1, 0, 1]], np.float32)
-    >>> idf_weights([Embeddings(("u1", "u2"), ("ann", "bob"), counts)]).round(3).tolist()
-    [0.0, 0.693, 0.693, 1.0]
+    >>> [f"{weight:.3f}" for weight in idf_weights([Embeddings(("u1", "u2"), ("ann", "bob"), counts)])]
+    ['0.000', '0.693', '0.693', '1.000']
     """
     speakers = 0
     used: NDArray[np.int64] | int = 0
