@@ -7,7 +7,7 @@ JOBS ?= 2
 MUTANTS ?= 50
 SEED ?= 1
 
-.PHONY: demo test wheel check slow mutants bench pictures docs clean help
+.PHONY: demo test wheel check audit slow mutants bench pictures docs clean help
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -51,6 +51,11 @@ test: check           ## everything that must pass: lint, types, import rules, a
 wheel: $(VENV)/.dev   ## the built wheel in an empty environment without extras: the first commands run from there (part of test)
 	@$(BIN)/python -m pytest -n 0 tests/packaging
 
+# pip-audit has an environment of its own, so that it is not among what it checks
+audit: $(VENV)/.dev   ## known vulnerabilities of every installed package (pip-audit), where an advisory source is reachable
+	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip --disable-pip-version-check --quiet install 'pip-audit>=2.9,<3'; }
+	@$(BIN)/python .ci/audit.py $(VENV)-audit/bin/pip-audit "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+
 $(VENV)/.ray: $(VENV)/.dev
 	@$(PIP) install --editable '.[ray]'
 	@touch $@
@@ -77,4 +82,4 @@ docs: $(VENV)/.docs   ## the documentation as a web site in site/: navigation, s
 	@echo "docs: site/index.html"
 
 clean:                ## remove the environment and what the demo made (the cache folder stays)
-	rm -rf $(VENV) personare-demo pictures site
+	rm -rf $(VENV) $(VENV)-audit personare-demo pictures site

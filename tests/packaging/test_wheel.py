@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from pipeline.tiny import write_corpus, write_embedder
-from wheel_environment import Installed, installed
+from wheel_environment import ROOT, Installed, installed
 
 LAZY = ("torch", "onnxruntime", "polars", "scipy", "soundfile")
 EXTRAS = ("torch", "onnx", "faster_whisper", "pesq", "pystoi", "pyworld", "ray", "starlette")
@@ -102,9 +103,53 @@ def test_what_needs_an_extra_says_so_in_one_line(wheel: Installed, folder: Path)
     )
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(wheel: Installed, pytestconfig: pytest.Config) -> None:
+KINDS = {".py", ".typed", ".onnx", ".npz", ".json", ".tsv", ".yaml", ".j2", ".js", ".css", ".html", ".svg"}
+ABOUT = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
+WEIGHTS = {  # least size in kilobytes: a pointer to a file of somebody else's store would be smaller
+    **{f"anonymizers/neural/xvector/shipped/{name}.onnx": 50 for name in ("mask", "prosody", "voice", "voice_reading")},
+    **{f"anonymizers/neural/xvector/shipped/{name}.onnx": 50 for name in ("reader_speech", "reader_text")},
+    **{f"anonymizers/neural/xvector/shipped/{name}.npz": 10 for name in ("treble", "voices")},
+    **{f"codecs/usc/shipped/{name}.onnx": 50 for name in ("acoustic", "decoder", "semantic")},
+    "codecs/usc/shipped/tables.npz": 10,
+}
+MACHINE = re.compile(rb"/(?:home|root|work|Users)/[a-z]")
+
+
+@pytest.fixture(scope="session")
+def content(wheel: Installed, pytestconfig: pytest.Config) -> dict[str, bytes]:
+    """Every file of the built wheel."""
     assert wheel.commands.is_dir() and pytestconfig.cache is not None
     (built,) = (pytestconfig.cache.mkdir("wheel") / "wheel").glob("*.whl")
-    names = zipfile.ZipFile(built).namelist()
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"personare"}
-    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+    with zipfile.ZipFile(built) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(content: dict[str, bytes]) -> None:
+    """No tests, no recordings, no caches: every file is one of the sources, with the same bytes."""
+    ours = {name: data for name, data in content.items() if name.startswith("personare/")}
+    about = {name.partition("/")[2] for name in content.keys() - ours.keys()}
+    assert about == ABOUT
+    assert {Path(name).suffix for name in ours} == KINDS
+    sources = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src").rglob("*") if p.is_file()}
+    assert set(ours) == {name for name in sources if "__pycache__" not in name}
+    assert all(data == (ROOT / "src" / name).read_bytes() for name, data in ours.items())
+
+
+def test_the_wheel_holds_its_weights_and_its_licence(content: dict[str, bytes]) -> None:
+    sizes = {name.removeprefix("personare/"): len(data) for name, data in content.items()}
+    weights = {name for name in sizes if name.endswith((".onnx", ".npz"))}
+    assert weights == set(WEIGHTS)
+    assert [name for name in weights if sizes[name] < 1000 * WEIGHTS[name]] == []
+    (licence,) = (data for name, data in content.items() if name.endswith("/licenses/LICENSE"))
+    assert licence == (ROOT / "LICENSE").read_bytes() and b"Apache License" in licence
+
+
+def test_the_wheel_tells_nothing_of_the_machine_it_was_built_on(content: dict[str, bytes]) -> None:
+    assert [name for name, data in content.items() if MACHINE.search(data) and not name.endswith(".npz")] == []
+
+
+def test_versions_that_were_reviewed_are_bounded_and_no_others(content: dict[str, bytes]) -> None:
+    (about,) = (data.decode() for name, data in content.items() if name.endswith("/METADATA"))
+    needs = {line.split()[1].rstrip(";") for line in about.splitlines() if line.startswith("Requires-Dist:")}
+    assert "onnxruntime<1.32,>=1.25" in needs, "usage data of a new release is looked at before it is allowed"
+    assert {"polars<3,>=1.20", "typer<1,>=0.15"} <= needs, "a bound that saves megabytes would keep fixes out"

@@ -74,7 +74,7 @@ class Pieces:
             self._file.seek(piece.begin)
             content = self._file.read(piece.size)
         names = None if columns is None else list(columns)
-        frame = pl.read_ipc(content, columns=names, memory_map=False)
+        frame = pl.read_ipc(content, columns=names)
         return frame if names is None else frame.select(names)
 
     def close(self) -> None:
