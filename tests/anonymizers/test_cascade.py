@@ -17,10 +17,11 @@ from personare.anonymizers.neural.cascade.speaking import PhraseSpeaker, Slot, l
 from personare.anonymizers.neural.words import transcript
 from personare.anonymizers.neural.words.phrases import LONG_S, RATE_HZ, digital_silences, find_phrases
 from personare.anonymizers.neural.words.redaction import KINDS, left_out
-from personare.anonymizers.neural.words.transcript import Segment, segments_of, transcribe
+from personare.anonymizers.neural.words.transcript import Recognizing, Segment, segments_of, transcribe
 from personare.core.audio import Audio, resample
-from personare.core.errors import AudioError, ConfigError, MissingExtraError, UnknownNameError, WeightsError
+from personare.core.errors import ConfigError, MissingExtraError, RejectedSpeechError, UnknownNameError, WeightsError
 from personare.core.seeding import Key
+from personare.core.spoken import NOTHING_KNOWN, SpeakerFacts, SpeechNotes, SpokenAudio
 from personare.encoders.recognition import RecognizedWord, recognize
 from personare.pipeline.jobs.anonymize_work import hide_channels
 from personare.pipeline.system import System
@@ -94,18 +95,25 @@ def test_other_rates_and_hardly_any_sound(rate_hz: int) -> None:
 def test_what_is_not_english_is_refused_in_one_line() -> None:
     said = [Piper().speak(text, voice=3, rate=1.0, rng=np.random.default_rng(1)).samples for text in FOREIGN]
     foreign = Audio(np.concatenate(said), 22_050)
-    with pytest.raises(AudioError, match="hardly English") as caught:
+    with pytest.raises(RejectedSpeechError, match="sounds like .* the only language that cascade speaks") as caught:
         hide(foreign, recognizer="moonshine")
-    assert "\n" not in str(caught.value) and "refuse_below=0" in str(caught.value)
+    assert "\n" not in str(caught.value) and "--language en" in str(caught.value)
+
+
+@pytest.mark.models
+def test_noise_is_no_speech_and_stays_silent() -> None:
     noise = Audio(np.random.default_rng(1).normal(0, 0.1, 6 * RATE_HZ).astype(np.float32), RATE_HZ)
-    with pytest.raises(AudioError, match="hardly English"):
-        hide(noise, recognizer="moonshine")
-    assert len(hide(noise, recognizer="moonshine", refuse_below=0, timing="phrases")) == len(noise.samples)
+    made = Cascade(timing="phrases").speak(noise, rng=np.random.default_rng(1), speaker=NOTHING_KNOWN)
+    assert len(made.audio.samples) == len(noise.samples) and not made.audio.samples.any()
+    assert made.notes == SpeechNotes()
 
 
 def test_missing_models_are_named_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))
-    with pytest.raises(WeightsError, match=r"fetch them with: personare models fetch cmudict moonshine-base piper$"):
+    with pytest.raises(
+        WeightsError,
+        match=r"fetch them with: personare models fetch cmudict moonshine-base piper segmentation whisper-base moonshine$",
+    ):
         hide(Audio(np.ones(RATE_HZ, np.float32), RATE_HZ))
 
 
@@ -251,11 +259,11 @@ def test_two_people_of_one_recording_never_share_a_voice(monkeypatch: pytest.Mon
     monkeypatch.setattr("personare.anonymizers.neural.cascade.anonymizer._pool", lambda _gender: (3, 4))
     spoke: list[int] = []
 
-    def call(self: Cascade, audio: Audio, *, rng: np.random.Generator) -> Audio:
-        spoke.append(self.voice_of(audio, rng=rng))
-        return audio
+    def speak(self: Cascade, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:
+        spoke.append(self.voice_of(audio, rng=rng, speaker=speaker))
+        return SpokenAudio(audio)
 
-    monkeypatch.setattr(Cascade, "__call__", call)
+    monkeypatch.setattr(Cascade, "speak", speak)
     silence = Audio(np.zeros(10, np.float32), RATE_HZ)
     for seed in range(12):
         tracks = [("anna", "a", silence), ("bela", "a", silence), ("anna", "a", silence)]
@@ -270,10 +278,12 @@ def test_a_long_recording_is_recognized_phrase_by_phrase(monkeypatch: pytest.Mon
 
     def count(samples: NDArray[np.float32], *, model: str) -> list[RecognizedWord]:
         lengths.append(len(samples))
-        return []
+        return [RecognizedWord("word", 0.9)] * round(3 * len(samples) / RATE_HZ)
 
     monkeypatch.setattr(transcript, "recognize", count)
     pause = np.zeros(RATE_HZ // 2, np.float32)
     minutes = np.tile(np.concatenate([spoken().samples, pause]), 40)
-    assert len(transcribe(minutes, model="moonshine")) == len(lengths) > 8
+    how = Recognizing("moonshine", language="en")
+    made = transcribe(minutes, how=how, speaker=NOTHING_KNOWN, method="cascade")
+    assert len(made.spoken) == len(lengths) > 8
     assert max(lengths) <= (LONG_S + 0.5) * RATE_HZ

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,16 +13,24 @@ import pytest
 from conftest import hum
 from personare.anonymizers import anonymizer
 from personare.anonymizers.neural.words import transcript
+from personare.anonymizers.neural.words.languages import Stretch
 from personare.anonymizers.neural.words.phrases import Phrase
-from personare.anonymizers.neural.words.transcript import SpokenPhrase
+from personare.anonymizers.neural.words.transcript import SpokenPhrase, Transcript, transcribe
 from personare.anonymizers.neural.xvector import anonymizer as xvector_anonymizer
+from personare.anonymizers.neural.xvector.anonymizer import XVector
 from personare.anonymizers.neural.xvector.from_words import ReadingVoice, read_freely, read_in_place, reading_tempo
 from personare.anonymizers.neural.xvector.prosody_choice import ProsodyChoice
 from personare.anonymizers.neural.xvector.weights import open_weights
 from personare.core.audio import Audio, resample
-from personare.core.errors import AudioError, ConfigError, PersonareError
+from personare.core.errors import ConfigError, PersonareError, RejectedSpeechError
+from personare.core.spoken import NOTHING_KNOWN, SpeakerFacts, SpeechNotes
 from personare.encoders.recognition import RecognizedWord, recognize
 from personare.voices.piper import Piper
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
 
 RATE_HZ = 16_000
 TAKEN_FOR = {"f": (4, 0), "m": (3, 5)}  # Piper's voices, by what their speaker vectors are taken for
@@ -34,6 +44,11 @@ def spoken_by(voice: int, text: str = SENTENCE) -> Audio:
 
 def said(text: str, *, start: int = 0, end: int = 3 * RATE_HZ, sure: float = 0.9) -> SpokenPhrase:
     return SpokenPhrase(Phrase(start, end), tuple(RecognizedWord(word, sure) for word in text.split()))
+
+
+def heard_as(*phrases: SpokenPhrase) -> Callable[..., Transcript]:
+    """A recognizer that hears the same phrases in every recording."""
+    return lambda *_, **__: Transcript(phrases, SpeechNotes("en", 1.0, 3.0))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +81,7 @@ def test_nothing_of_a_recording_passes_but_its_words_and_a_gender(monkeypatch: p
 
     With ``gender=same``, the default, there are two results, one for those taken for women and one for men.
     """
-    monkeypatch.setattr(xvector_anonymizer, "transcribe", lambda *_, **__: [said("The fox slipped away.")])
+    monkeypatch.setattr(xvector_anonymizer, "transcribe", heard_as(said("The fox slipped away.")))
     noise = Audio((0.1 * np.random.default_rng(2).standard_normal(20_000)).astype(np.float32), RATE_HZ)
     method = anonymizer("xvector", gender="any")
     first, *others = (method(one, rng=np.random.default_rng(5)) for one in (spoken_by(3), spoken_by(4), noise))
@@ -96,19 +111,21 @@ def test_the_words_can_be_recognized_again(timing: str) -> None:
 def test_sound_without_words_is_silence_of_the_same_length(
     spoken: list[SpokenPhrase], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(xvector_anonymizer, "transcribe", lambda *_, **__: spoken)
+    monkeypatch.setattr(xvector_anonymizer, "transcribe", heard_as(*spoken))
     audio = hum(1, duration_s=2.0)
     hidden = anonymizer("xvector")(audio, rng=np.random.default_rng(1))
     assert not hidden.samples.any() and len(hidden.samples) == len(audio.samples)
 
 
 @pytest.mark.models
-def test_what_is_hardly_english_is_refused_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    unsure = [said("no " * 20, end=6 * RATE_HZ, sure=0.1)]
-    monkeypatch.setattr(xvector_anonymizer, "transcribe", lambda *_, **__: unsure)
-    with pytest.raises(AudioError, match=r"hardly English.*Add content=moonshine, or set refuse_below=0") as caught:
+def test_words_that_nobody_is_sure_of_are_refused_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    unsure = [RecognizedWord("no", 0.1)] * 20
+    monkeypatch.setattr(transcript, "recognize", lambda *_, **__: unsure)
+    with pytest.raises(
+        RejectedSpeechError, match=r"no words were recognized in .* s of speech.*--strength fast"
+    ) as bad:
         anonymizer("xvector")(spoken_by(3), rng=np.random.default_rng(1))
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(bad.value)
     assert anonymizer("xvector", refuse_below=0.0)(spoken_by(3), rng=np.random.default_rng(1)).samples.any()
 
 
@@ -118,6 +135,11 @@ def test_a_tempo_is_drawn_from_a_natural_range() -> None:
     drawn = [reading_tempo(rng) for _ in range(400)]
     assert 0.93 < min(drawn) < 0.95 and 1.38 < max(drawn) < 1.42
     assert np.median(drawn) == pytest.approx(1.15, abs=0.03)
+
+
+def in_english(samples: Floats, *, language: str, speaker: SpeakerFacts) -> list[Stretch]:
+    """Stand for the networks: everything is English speech."""
+    return [Stretch(Phrase(0, len(samples)), len(samples) / RATE_HZ, "en", 1.0)]
 
 
 @pytest.mark.parametrize(("sure", "asked"), [(0.95, ["moonshine"]), (0.7, ["moonshine", "moonshine-base"])])
@@ -131,7 +153,9 @@ def test_the_larger_recognizer_is_asked_where_the_smaller_is_unsure(
         return [RecognizedWord(model, sure)]
 
     monkeypatch.setattr(transcript, "recognize", write)
-    (one,) = anonymizer("xvector")._transcribe(hum(1, duration_s=2.0).samples)  # type: ignore[attr-defined]
+    monkeypatch.setattr(transcript, "identify", in_english)
+    how = XVector()._recognizing
+    (one,) = transcribe(hum(1, duration_s=2.0).samples, how=how, speaker=NOTHING_KNOWN, method="xvector").spoken
     assert [model for model, _ in models] == asked and [word.text for word in one.words] == asked[-1:]
     assert [by for _, by in models] == [None, "moonshine"][: len(asked)], "and is told what the smaller one wrote"
 

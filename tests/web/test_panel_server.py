@@ -181,7 +181,7 @@ def test_connections_that_ask_nothing_do_not_keep_others_out(panel: PanelFolder)
     """More idle connections than the server may open files: it still answers, and ends them by itself."""
     few = 256
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (few, before[1]))}
+    limit: dict[str, Any] = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (few, before[1]))}
     with started("panel", "serve", panel.path, "--port", "0", **limit) as server, contextlib.ExitStack() as stack:
         idle = [
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60)) for _ in range(300)

@@ -188,8 +188,8 @@ class SpeechSummary:
     def length_line(self) -> str:
         """Say how long the recordings were and are.
 
-        >>> SpeechSummary(1200.0, 1734.0, {"en": 9}, partly=1, omitted_s=6.2).length_line
-        'Length: 20.0 min before, 28.9 min after (+44 %). 6.2 s of speech are omitted.'
+        >>> SpeechSummary(1200.0, 1728.0, {"en": 9}, partly=1, omitted_s=6.2).length_line
+        'Length: 20.0 min before, 28.8 min after (+44 %). 6.2 s of speech are omitted.'
         """
         omitted = f" {self.omitted_s:.1f} s of speech are omitted." if self.partly else ""
         if not self.source_s:

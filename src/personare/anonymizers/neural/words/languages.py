@@ -117,7 +117,7 @@ def identify(samples: Floats, *, language: str, speaker: SpeakerFacts) -> list[S
         return _stretches(phrases, speech_s, dict.fromkeys(heard, (language, 1.0)))
     evidence = [_evidence(samples, phrases[place], speech_s[place]) for place in heard]
     chances = _chances(evidence, speaker)
-    others = np.sum([one.probabilities * seconds for one, seconds in zip(evidence, speech_s, strict=False)], axis=0)
+    others = np.sum([one.probabilities * speech_s[place] for place, one in zip(heard, evidence, strict=True)], axis=0)
     named = {
         place: _named(one.probabilities, chance, others)
         for place, one, chance in zip(heard, evidence, chances, strict=True)
