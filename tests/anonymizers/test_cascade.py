@@ -95,7 +95,7 @@ def test_other_rates_and_hardly_any_sound(rate_hz: int) -> None:
 def test_what_is_not_english_is_refused_in_one_line() -> None:
     said = [Piper().speak(text, voice=3, rate=1.0, rng=np.random.default_rng(1)).samples for text in FOREIGN]
     foreign = Audio(np.concatenate(said), 22_050)
-    with pytest.raises(RejectedSpeechError, match="sounds like .* the only language that cascade speaks") as caught:
+    with pytest.raises(RejectedSpeechError, match=r"sounds like .* the only language that cascade speaks") as caught:
         hide(foreign, recognizer="moonshine")
     assert "\n" not in str(caught.value) and "--language en" in str(caught.value)
 
@@ -110,10 +110,8 @@ def test_noise_is_no_speech_and_stays_silent() -> None:
 
 def test_missing_models_are_named_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))
-    with pytest.raises(
-        WeightsError,
-        match=r"fetch them with: personare models fetch cmudict moonshine-base piper segmentation whisper-base moonshine$",
-    ):
+    models = "cmudict moonshine-base piper segmentation whisper-base moonshine"
+    with pytest.raises(WeightsError, match=rf"fetch them with: personare models fetch {models}$"):
         hide(Audio(np.ones(RATE_HZ, np.float32), RATE_HZ))
 
 

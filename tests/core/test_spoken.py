@@ -1,4 +1,4 @@
-"""What is decided per speaker, and what a recording holds: pooled evidence, notes of channels, the lines of a summary."""
+"""What is decided per speaker and noted per recording: pooled evidence, notes of channels, lines of a summary."""
 
 from __future__ import annotations
 
