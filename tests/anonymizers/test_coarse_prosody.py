@@ -27,10 +27,11 @@ from personare.anonymizers.neural.cascade.coarse_prosody import (
 )
 from personare.anonymizers.neural.cascade.speaking import LOUDNESS_LUFS, PhraseSpeaker
 from personare.anonymizers.neural.words.phrases import RATE_HZ, find_phrases
-from personare.anonymizers.neural.words.transcript import Segment, transcribe
+from personare.anonymizers.neural.words.transcript import Recognizing, Segment, transcribe
 from personare.core.audio import Audio, resample
 from personare.core.errors import ConfigError, WeightsError
 from personare.core.seeding import Key
+from personare.core.spoken import NOTHING_KNOWN
 from personare.voices.piper import Piper
 from personare.voices.synthesizer import OfflineVoice
 
@@ -173,9 +174,9 @@ def test_f0_of_synthetic_phrases_is_found_whatever_their_level() -> None:
 def test_the_pitch_model_is_needed_only_where_it_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))
     sound = Audio(np.ones(RATE_HZ, np.float32), RATE_HZ)
-    with pytest.raises(WeightsError, match=r"fetch cmudict moonshine piper swift-f0$"):
+    with pytest.raises(WeightsError, match=r"fetch cmudict moonshine piper segmentation whisper-base swift-f0$"):
         hide(sound, prosody="coarse")
-    with pytest.raises(WeightsError, match=r"fetch cmudict moonshine piper$"):
+    with pytest.raises(WeightsError, match=r"fetch cmudict moonshine piper segmentation whisper-base$"):
         hide(sound)
     with pytest.raises(ConfigError, match="prosody: 'fine' is not allowed; Known: coarse, own"):
         anonymizer("cascade", prosody="fine")
@@ -212,7 +213,9 @@ def test_a_phrase_goes_where_the_source_went(sign: int, timing: str) -> None:
     before, after = (_differences(samples) for samples in (own, moved))
     assert sign * (after[0] - before[0]) == pytest.approx(2.0, abs=0.4), "semitones of the second against the others"
     assert sign * (after[1] - before[1]) == pytest.approx(4.0, abs=0.5), "dB of the second against the others"
-    heard = [word.text for phrase in transcribe(moved, model="moonshine") for word in phrase.words]
+    how = Recognizing("moonshine")
+    phrases = transcribe(moved, how=how, speaker=NOTHING_KNOWN, method="cascade").spoken
+    heard = [word.text for phrase in phrases for word in phrase.words]
     assert "kitchen door" in " ".join(heard)
     quiet = Audio(audio.samples * np.float32(1 / 32), RATE_HZ)  # rounds nothing, so that the words stay the same
     assert np.array_equal(hide(quiet, timing=timing, prosody="coarse"), moved), "levels of recordings never pass"

@@ -108,6 +108,7 @@ OTHER: dict[str, dict[str, object]] = {
         "retime": 0.2,
         "content": "words",
         "recognizer": "moonshine",
+        "language": "en",
         "refuse_below": 0.5,
         "mask": True,
         "treble": False,
@@ -115,6 +116,7 @@ OTHER: dict[str, dict[str, object]] = {
         "weights": "trained",
     },
     "cascade": {
+        "language": "en",
         "recognizer": "moonshine",
         "unsure": "tone",
         "sure_from": 0.5,

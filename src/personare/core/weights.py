@@ -76,8 +76,8 @@ def files_of(name: str) -> dict[str, Path]:
 
 
 def missing(*names: str) -> list[str]:
-    """Give those of the models that are not in the cache; the files are checked when they are opened."""
-    return [n for n in names if not all(place_of(n, member).is_file() for member in known(n).files)]
+    """Give those of the models that are not in the cache, each once; the files are checked when they are opened."""
+    return [n for n in dict.fromkeys(names) if not all(place_of(n, member).is_file() for member in known(n).files)]
 
 
 def require(*names: str) -> None:
