@@ -9,7 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 LINES: list[str] = []
-PROMISES = ("tests/crash/", "tests/engine/test_ray", "tests/test_fuzz.py")
+PROMISES = (
+    *("tests/crash/", "tests/engine/test_ray", "tests/test_fuzz.py", "tests/test_hostile_folder.py"),
+    "tests/pipeline/test_long_recordings.py",
+)
 
 
 def counted(line: str) -> None:

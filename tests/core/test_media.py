@@ -134,3 +134,10 @@ def test_a_container_that_cannot_hold_the_picture_is_one_line(tmp_path: Path) ->
     assert not media.has_picture(sound)
     with pytest.raises(AudioError, match="holds no moving picture"):
         media.write_video(tmp_path / "a.mp4", sound, np.zeros((100, 1), np.float32), 48_000, begin=Fraction(0))
+
+
+def test_a_header_without_a_rate_is_told_as_no_audio(tmp_path: Path) -> None:
+    (tmp_path / "a.flac").write_bytes(b"spoilt")
+    for work in (probe, read_mono):
+        with pytest.raises(AudioError, match="not audio that libsndfile or libav can read"):
+            work(tmp_path / "a.flac")

@@ -200,7 +200,8 @@ def open_blocks(source: Path | BinaryIO, *, start_s: float = 0.0, stop_s: float 
     file, stored = _open(source), _stored_bytes(source)
     if file is None:
         rate_hz, channels, known, _ = media.header(source, name)
-        _check_header(name, rate_hz, channels)
+        if rate_hz and channels:  # else only decoding tells, if there is any sound
+            _check_header(name, rate_hz, channels)
         check_expansion(name, frames=known or 0, channels=channels, stored_bytes=stored)
         track = media.SoundTrack(source, name)
         every = iter(track)
