@@ -4,7 +4,7 @@
 
 Builds the wheel, installs it into an empty environment by pip, and adds up the files each distribution has recorded
 (compiled bytecode included). pip itself is not counted. Further requirements are installed beside it, such as
-'polars<1.32'. Nothing is left behind.
+'polars<2'. Nothing is left behind.
 """
 
 from __future__ import annotations
