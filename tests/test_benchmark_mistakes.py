@@ -48,3 +48,26 @@ def test_a_corpus_without_parts_is_attacked_whole_and_others_are_learnt_from(tmp
     (choice,) = module.corpora_of(words, tmp_path / "lists").values()
     assert sorted(pl.read_parquet(choice.path)["speaker"]) == ["p1", "p2"]
     assert sorted(pl.read_parquet(choice.train_path)["speaker"]) == ["p3", "p4", "p5"]
+
+
+@pytest.mark.parametrize("written", [None, "utterance\tspeaker\n1\tanna\n"], ids=["no manifest", "no corpus"])
+def test_languages_refuses_a_wrong_folder_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str | None
+) -> None:
+    if written:
+        (tmp_path / "manifest.tsv").write_text(written)
+    monkeypatch.setattr("sys.argv", ["languages.py", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        benchmark("languages").main()
+    line = str(ended.value.code)
+    assert line.startswith("languages.py: ") and "\n" not in line and len(line) > len("languages.py: ") + 5
+
+
+def test_languages_mixes_english_german_and_english(tmp_path: Path) -> None:
+    paths = []
+    for number in range(6):
+        paths.append(tmp_path / f"{number}.wav")
+        write(paths[-1], hum(number, duration_s=1.0))
+    mixed = benchmark("languages").mixes(paths[:2], paths[2:], count=1, pause_s=0.5)
+    ((sound, begin_s, end_s),) = mixed
+    assert (begin_s, end_s, sound.duration_s) == (1.5, 7.5, 8.5)
