@@ -118,6 +118,8 @@ def test_methods_that_know_speakers_are_given_what_is_known() -> None:
     class Aware:
         """Gives back what it was told."""
 
+        fingerprint = "aware"
+
         def __call__(self, audio: Audio, *, rng: np.random.Generator) -> Audio:
             raise AssertionError("asked without its speaker")
 

@@ -26,7 +26,7 @@ from personare.pipeline.jobs.anonymize import private_folder
 pytestmark = [pytest.mark.models, pytest.mark.shared, pytest.mark.usefixtures("shared_folder")]
 RATE_HZ = 16_000
 FOREIGN = {"emodb-de": "German", "drt-de": "German", "drt-fr": "French", "drt-es": "Spanish"}
-METHODS = {"xvector": XVector(), "cascade": Cascade()}
+METHODS: dict[str, XVector | Cascade] = {"xvector": XVector(), "cascade": Cascade()}
 
 
 @cache
@@ -104,7 +104,7 @@ def test_a_tone_stands_in_the_place_of_german() -> None:
 def test_noise_music_and_silence_are_silent() -> None:
     seconds = np.arange(6 * RATE_HZ) / RATE_HZ
     chords = [(262, 330, 392), (220, 262, 330), (175, 220, 262), (196, 247, 294)]
-    parts = [sum(np.sin(2 * np.pi * hz * seconds) for hz in chord) for chord in chords]
+    parts = [np.sum([np.sin(2 * np.pi * hz * seconds) for hz in chord], axis=0) for chord in chords]
     music = np.concatenate([part[: 3 * RATE_HZ // 2] for part in parts]) * 0.1
     noise = np.random.default_rng(1).normal(0, 0.05, 6 * RATE_HZ)
     for samples in (noise, music, np.zeros(RATE_HZ)):

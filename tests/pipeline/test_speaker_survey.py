@@ -177,10 +177,13 @@ def test_which_recordings_are_surveyed_depends_on_names_alone() -> None:
 def test_a_job_surveys_no_more_than_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(MOST_RECORDINGS + 8):
         write(tmp_path / "in" / "anna" / f"{number}.wav", sound(0.3, duration_s=0.05))
-    asked: list[int] = []
-    monkeypatch.setattr(
-        Speaking, "evidence", lambda _self, _audio: asked.append(1) or SpeakerEvidence(1.0, (), None, 1.0)
-    )
+    asked: list[float] = []
+
+    def counted(_self: Speaking, audio: Audio) -> SpeakerEvidence:
+        asked.append(audio.duration_s)
+        return SpeakerEvidence(1.0, (), None, 1.0)
+
+    monkeypatch.setattr(Speaking, "evidence", counted)
     done = run(tmp_path / "in", tmp_path / "out", SPEAKING, names="keep")
     assert done.done == MOST_RECORDINGS + 8 and len(asked) == MOST_RECORDINGS
 
