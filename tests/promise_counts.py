@@ -10,7 +10,7 @@ from typing import Any
 
 LINES: list[str] = []
 PROMISES = (
-    *("tests/crash/", "tests/engine/test_ray", "tests/test_fuzz.py", "tests/test_hostile_folder.py"),
+    *("tests/crash/", "tests/engine/test_ray", "tests/test_fuzz.py", "tests/test_foreign_folder.py"),
     "tests/pipeline/test_long_recordings.py",
 )
 

@@ -88,7 +88,7 @@ def test_processes_that_train_together_import_nothing_from_there(folder: Path) -
     program = (
         "import sys; sys.path.remove('')\n"  # of -c; what is started by it must not have it either
         "from personare.training.parallel import worker_processes\n"
-        "from test_hostile_folder import idle\n"
+        "from test_foreign_folder import idle\n"
         "if __name__ == '__main__':\n"
         "    with worker_processes(2, idle):\n"
         "        pass\n"
@@ -112,4 +112,4 @@ def test_workers_of_ray_import_nothing_from_there(folder: Path, method: str) -> 
     done = run(folder, "anonymize", "corpus", "out", "--method", method, "--engine", "ray", "--jobs", "2")
     assert done.returncode == 0, done.stderr
     assert count(folder / "out") == 4 and sprung(folder) == []
-    counted(f"ray: {len(TRAPS)} hostile modules in the working folder, {method}; none was imported")
+    counted(f"ray: {len(TRAPS)} files named like modules in the working folder, {method}; none was imported")
