@@ -48,10 +48,11 @@ def peak_bytes(path: Path, target: Path) -> int:
 
 
 def test_memory_does_not_grow_with_the_length(tmp_path: Path) -> None:
-    short, long = (write_long(tmp_path / f"{m}.wav", minutes=m, rate_hz=8_000) for m in (4, 20))
+    first, short, long = (write_long(tmp_path / f"{m}.wav", minutes=m, rate_hz=8_000) for m in (1, 8, 20))
+    anonymize_file(first, tmp_path / "1.flac", SYSTEM)  # what is imported on the way counts for neither
     peaks = [peak_bytes(path, tmp_path / f"{path.stem}.flac") for path in (short, long)]
     assert soundfile.info(tmp_path / "20.flac").frames == 20 * 60 * 8_000
-    assert peaks[1] < 1.1 * peaks[0], peaks  # all samples of the long one alone are 38 MB
+    assert peaks[1] < 1.05 * peaks[0], peaks  # all samples of the long one alone are 38 MB
     assert peaks[1] < 60e6
 
 
