@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from conftest import hum
 from personare.anonymizers import anonymizer
 from personare.core.audio import Audio
+from personare.core.ledger import Ledger, read_ledger
 from personare.core.spoken import (
     NOTHING_KNOWN,
     LanguageOdds,
@@ -93,17 +94,23 @@ def test_the_notes_of_channels_are_put_together() -> None:
     assert silent == SpeechNotes() and not silent.is_speech
 
 
-def test_a_summary_says_what_is_worth_saying() -> None:
-    assert SpeechSummary().lines == []
-    assert SpeechSummary(100.0, 100.4).lines == [], "the same length, by half a percent"
-    assert SpeechSummary(30.0, 20.0).lines == ["length: 30.0 s before, 20.0 s after (-33 %)"]
-    assert SpeechSummary(10.0, 10.0, {"en": 1200, "sv": 7}).lines == ["languages: 1,200 en, 7 sv"]
+def test_a_summary_says_how_long_the_recordings_were_and_are() -> None:
+    assert SpeechSummary().length_line == ""
+    assert SpeechSummary(100.0, 100.4).length_line == "Length: 1.7 min before, unchanged.", "by half a percent"
+    assert SpeechSummary(30.0, 20.0).length_line == "Length: 30.0 s before, 20.0 s after (-33 %)."
     many = SpeechSummary(1200.0, 1728.0, {"en": 3}, non_speech=2, partly=1, omitted_s=12.34)
-    assert many.lines == [
-        "length: 20.0 min before, 28.8 min after (+44 %)",
-        "languages: 3 en; 2 recordings without speech are silent; 12.3 s of speech in 1 recordings are omitted",
-    ]
-    assert SpeechSummary(5.0, 5.0, {}, non_speech=1).lines == ["languages: 1 recording without speech is silent"]
+    assert many.length_line == "Length: 20.0 min before, 28.8 min after (+44 %). 12.3 s of speech are omitted."
+
+
+def test_a_ledger_says_which_languages_were_spoken() -> None:
+    assert Ledger(1, anonymized=1).languages_line == ""
+    several = Ledger(9, anonymized=9, languages={"sv": 1, "en": 1200}, non_speech=2, partly=3)
+    assert several.languages_line == (
+        "Languages: 1,200 en, 1 sv. 2 recordings without speech are silent. "
+        "Some speech of 3 recordings is omitted and marked by a tone."
+    )
+    assert read_ledger(several.to_dict()) == several
+    assert read_ledger(several.to_dict() | {"languages": {"en": "many"}}) is None
 
 
 def test_methods_that_know_no_speakers_are_called_as_ever() -> None:

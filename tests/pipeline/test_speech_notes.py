@@ -13,11 +13,11 @@ import personare as pn
 from conftest import Command
 from personare.core.audio import read_mono, write
 from personare.core.errors import RejectedSpeechError
-from personare.core.spoken import SpeechNotes
+from personare.core.spoken import SpeechNotes, UncertainRecording
 from personare.core.tables import Corpus
 from personare.pipeline.jobs.anonymize import private_folder
 from personare.pipeline.jobs.anonymize_journal import read_results
-from personare.pipeline.jobs.least_certain import MOST_LISTED, UncertainRecording, heard_in, write_least_certain
+from personare.pipeline.jobs.least_certain import MOST_LISTED, heard_in, write_least_certain
 from personare.pipeline.system import CARD
 from pipeline.test_speaker_survey import sound
 
@@ -82,7 +82,8 @@ def test_manifest_and_card_say_what_was_heard(recordings: Path, tmp_path: Path, 
         ("anna/unsure", "en", 0.3, 0.5, 0.0),
     ]
     card = json.loads((tmp_path / "out" / CARD).read_text())
-    assert (card["languages"], card["non_speech"], card["omitted_s"]) == ({"en": 3}, 1, 1.0)
+    ledger = card["ledger"]
+    assert (ledger["languages"], ledger["non_speech"], ledger["partly"]) == ({"en": 3}, 1, 1)
     with_silence = {row["utterance"]: row["audio"] for row in frame.iter_rows(named=True)}
     assert not read_mono(Path(with_silence["anna/music"])).samples.any()
 

@@ -46,7 +46,7 @@ _REMEMBERED = 512  # sounds
 
 
 @dataclass(frozen=True)
-class _Networks:
+class _WhisperNetworks:
     encoder: Session
     decoder: Session
     positions: Floats
@@ -112,7 +112,7 @@ def _remember(key: tuple[Path, str, bytes], value: object) -> None:
     _known[key] = value
 
 
-def _encode(samples: Floats, networks: _Networks) -> Floats:
+def _encode(samples: Floats, networks: _WhisperNetworks) -> Floats:
     sound = np.pad(samples.astype(np.float32, copy=False), (0, round(_END_S * RATE_HZ)))
     frames = min(len(sound) // HOP // 2 * 2, round(LONGEST_S * RATE_HZ) // HOP)
     mels = np.log10(np.maximum(power_mels(sound, n_mels=80)[:frames], np.float32(1e-10)))
@@ -123,7 +123,7 @@ def _encode(samples: Floats, networks: _Networks) -> Floats:
 
 
 def _step(
-    networks: _Networks, states: Floats, tokens: Sequence[int], memory: dict[str, NDArray[Any]]
+    networks: _WhisperNetworks, states: Floats, tokens: Sequence[int], memory: dict[str, NDArray[Any]]
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
     """Read tokens after those in ``memory``: logits [tokens, vocabulary] and the new memory."""
     empty = np.zeros((1, networks.heads, 0, networks.width), np.float32)
@@ -141,7 +141,7 @@ def _step(
 
 
 @lru_cache(maxsize=1)
-def _networks(_cache: Path) -> _Networks:
+def _networks(_cache: Path) -> _WhisperNetworks:
     files = files_of(MODEL)
     network = decode_model(files["encoder_model_quantized.onnx"].read_bytes())
     positions = next(one for one in network.constants if one.name == _POSITIONS).array().astype(np.float32)
@@ -155,7 +155,7 @@ def _networks(_cache: Path) -> _Networks:
     encoder = open_session(encode_model(flexible, opsets={"": 11}, ir_version=6), where=MODEL)
     decoder = open_session(files["decoder_model_merged_quantized.onnx"])
     past = [one for one in decoder.get_inputs() if one.name.startswith("past_key_values")]
-    return _Networks(
+    return _WhisperNetworks(
         encoder,
         decoder,
         positions,

@@ -51,7 +51,7 @@ _WORD_SLOPE, _WORD_CENTRE = 9.0, 0.25
 _SWITCH = 0.4  # probability that the next stretch is another language
 # a speaker whose stretches have larger odds than this, on average, is clear: every stretch is judged by itself, and
 # those of somebody who mostly speaks another language more strictly. Else the speaker's mean decides with the stretch.
-_CLEAR, _STRICT, _STRICTER = 3.5, 0.5, 3.0
+_CLEAR, _STRICT, _STRICTER = 3.5, 1.0, 3.0
 _OFFSET, _POOLED_SLOPE, _MOST_POOLED = 1.3, 8.0, 5.0
 _NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
 NAMES = {
@@ -116,13 +116,14 @@ def identify(samples: Floats, *, language: str, speaker: SpeakerFacts) -> list[S
     if language != AUTO:
         return _stretches(phrases, speech_s, dict.fromkeys(heard, (language, 1.0)))
     evidence = [_evidence(samples, phrases[place], speech_s[place]) for place in heard]
-    chances = _chances(evidence, speaker)
+    gain = _gain(speaker.language or _odds_of(evidence)) if evidence else 0.0
+    chances = _chances(evidence, gain)
     others = np.sum([one.probabilities * speech_s[place] for place, one in zip(heard, evidence, strict=True)], axis=0)
     named = {
         place: _named(one.probabilities, chance, others)
         for place, one, chance in zip(heard, evidence, chances, strict=True)
     }
-    return _at_changes(samples, _stretches(phrases, speech_s, named), speaker)
+    return _at_changes(samples, _stretches(phrases, speech_s, named), min(gain, -_STRICT))
 
 
 def _named(probabilities: Floats, chance: float, others: Floats) -> tuple[str, float]:
@@ -218,11 +219,13 @@ def levelled(samples: Floats) -> Floats:
     return np.asarray(samples * np.float32(_LEVEL / loud), np.float32) if loud > 0 else samples
 
 
-def _chances(evidence: Sequence[_Evidence], speaker: SpeakerFacts) -> list[float]:
-    """Give the probability that each stretch can be spoken, by the forward-backward algorithm over two states."""
+def _chances(evidence: Sequence[_Evidence], gain: float) -> list[float]:
+    """Give the probability that each stretch can be spoken, by the forward-backward algorithm over two states.
+
+    ``gain`` is added to the log-odds of each for what is known of the speaker.
+    """
     if not evidence:
         return []
-    gain = _gain(speaker.language or _odds_of(evidence))
     english = LANGUAGES.index("en")
     helped = [min(gain, 0.0) if one.probabilities[english] < _NEVER_HELPED else gain for one in evidence]
     ratios = [float(np.exp(one.weight * (one.odds + more))) for one, more in zip(evidence, helped, strict=True)]
@@ -248,8 +251,11 @@ def _gain(speaker: LanguageOdds) -> float:
     return _OFFSET + float(np.clip(_POOLED_SLOPE * mean, -_MOST_POOLED, _MOST_POOLED))
 
 
-def _at_changes(samples: Floats, stretches: Sequence[Stretch], speaker: SpeakerFacts) -> list[Stretch]:
-    """Judge the halves of spoken stretches beside speech in another language by themselves."""
+def _at_changes(samples: Floats, stretches: Sequence[Stretch], gain: float) -> list[Stretch]:
+    """Judge the halves of spoken stretches beside speech in another language by themselves.
+
+    ``gain`` is never above 0 here: a stretch beside another language gains nothing by its speaker.
+    """
     speech = [place for place, stretch in enumerate(stretches) if stretch.language]
     beside = {
         place
@@ -259,11 +265,11 @@ def _at_changes(samples: Floats, stretches: Sequence[Stretch], speaker: SpeakerF
     }
     judged: list[Stretch] = []
     for place, stretch in enumerate(stretches):
-        judged += _halves(samples, stretch, speaker) if place in beside else [stretch]
+        judged += _halves(samples, stretch, gain) if place in beside else [stretch]
     return judged
 
 
-def _halves(samples: Floats, stretch: Stretch, speaker: SpeakerFacts) -> list[Stretch]:
+def _halves(samples: Floats, stretch: Stretch, gain: float) -> list[Stretch]:
     phrase = stretch.phrase
     if phrase.duration_s < 2 * _LEAST_HALF_S:
         parts = [phrase]
@@ -274,7 +280,7 @@ def _halves(samples: Floats, stretch: Stretch, speaker: SpeakerFacts) -> list[St
     for part in parts:
         seconds = stretch.speech_s * part.duration_s / phrase.duration_s
         evidence = _evidence(samples, part, _FULL_WEIGHT_S)
-        (chance,) = _chances([evidence], speaker)
+        (chance,) = _chances([evidence], gain)
         judged.append(Stretch(part, seconds, *_named(evidence.probabilities, chance, evidence.probabilities)))
     return judged
 
