@@ -24,7 +24,7 @@ from personare.anonymizers.neural.words.languages import (
 )
 from personare.anonymizers.neural.words.phrases import RATE_HZ, Phrase
 from personare.core.errors import ConfigError
-from personare.core.spoken import NOTHING_KNOWN, LanguageOdds, SpeakerFacts
+from personare.core.spoken import NOTHING_KNOWN, LanguageOdds
 from personare.encoders.recognition import RecognizedWord
 from personare.encoders.whisper import LANGUAGES
 
@@ -49,7 +49,7 @@ def a_stretch(odds: float, weight: float = 1.0, english: float = 0.5) -> languag
 
 
 def chances(evidence: Sequence[languages._Evidence], speaker: LanguageOdds | None = None) -> list[float]:
-    return languages._chances(evidence, SpeakerFacts(language=speaker))
+    return languages._chances(evidence, languages._gain(speaker or languages._odds_of(evidence)) if evidence else 0.0)
 
 
 def sigmoid(odds: float) -> float:

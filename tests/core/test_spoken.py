@@ -16,8 +16,8 @@ from personare.core.audio import Audio
 from personare.core.ledger import Ledger, read_ledger
 from personare.core.spoken import (
     NOTHING_KNOWN,
+    DecidesPerSpeaker,
     LanguageOdds,
-    SpeakerAware,
     SpeakerEvidence,
     SpeakerFacts,
     SpeechNotes,
@@ -136,7 +136,7 @@ def test_methods_that_know_speakers_are_given_what_is_known() -> None:
         def speak(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:
             return SpokenAudio(audio, SpeechNotes(language=speaker.gender or "nobody"))
 
-    assert isinstance(Aware(), SpeakerAware) and not isinstance(anonymizer("mcadams"), SpeakerAware)
+    assert isinstance(Aware(), DecidesPerSpeaker) and not isinstance(anonymizer("mcadams"), DecidesPerSpeaker)
     sound = hum(1, duration_s=0.1)
     told = [
         speak(Aware(), sound, rng=np.random.default_rng(1), **k).notes for k in ({"speaker": SpeakerFacts("m")}, {})

@@ -230,7 +230,7 @@ class SpokenAudio:
 
 
 @runtime_checkable
-class SpeakerAware(Protocol):
+class DecidesPerSpeaker(Protocol):
     """An anonymizer that decides some things once per speaker."""
 
     def evidence(self, audio: Audio) -> SpeakerEvidence:
@@ -246,6 +246,6 @@ def speak(
     anonymizer: Anonymizer, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts = NOTHING_KNOWN
 ) -> SpokenAudio:
     """Anonymize one channel by any method; one that knows no speakers gives no notes."""
-    if isinstance(anonymizer, SpeakerAware):
+    if isinstance(anonymizer, DecidesPerSpeaker):
         return anonymizer.speak(audio, rng=rng, speaker=speaker)
     return SpokenAudio(anonymizer(audio, rng=rng))

@@ -14,7 +14,7 @@ from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
 from personare.core.progress import part
 from personare.core.protocols import Anonymizer, Invertible, in_time, keeps_timing
-from personare.core.spoken import NOTHING_KNOWN, SpeakerAware, SpeakerEvidence, SpeakerFacts, SpokenAudio, speak
+from personare.core.spoken import NOTHING_KNOWN, DecidesPerSpeaker, SpeakerEvidence, SpeakerFacts, SpokenAudio, speak
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,11 +114,11 @@ class Chain(Fingerprinted):
     @property
     def surveys(self) -> bool:
         """Whether a step decides anything per speaker."""
-        return any(isinstance(method, SpeakerAware) for method in self.methods)
+        return any(isinstance(method, DecidesPerSpeaker) for method in self.methods)
 
     def evidence(self, audio: Audio) -> SpeakerEvidence:
         """Tell what the first step that asks for it tells of the speaker."""
-        aware = [method for method in self.methods if isinstance(method, SpeakerAware)]
+        aware = [method for method in self.methods if isinstance(method, DecidesPerSpeaker)]
         return aware[0].evidence(audio) if aware else SpeakerEvidence()
 
     def speak(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:

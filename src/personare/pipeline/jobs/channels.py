@@ -25,7 +25,7 @@ from personare.core.protocols import Anonymizer, in_time
 from personare.core.seeding import Key, rng_for
 from personare.core.spoken import (
     NOTHING_KNOWN,
-    SpeakerAware,
+    DecidesPerSpeaker,
     SpeakerFacts,
     SpeechNotes,
     SpokenAudio,
@@ -105,7 +105,7 @@ def _draws(
     chosen: dict[tuple[str, ...], tuple[str, ...]] = {}
     taken: set[object] = set()
     for name, (_, _, sound), speaker in zip(names, tracks, speakers, strict=True):
-        extra = {"speaker": speaker} if isinstance(anonymize, SpeakerAware) else {}
+        extra = {"speaker": speaker} if isinstance(anonymize, DecidesPerSpeaker) else {}
         attempts = (name, *((*name, str(attempt)) for attempt in range(2, _MOST_DRAWS)))
         for draw in attempts if name not in chosen else ():
             voice = voice_of(sound, rng=rng_for(key, "voice", *draw), **extra)
@@ -182,7 +182,7 @@ class LongRecording(OpenRecording):
 
     def _facts(self, method: Anonymizer, speaker: str, sound: Audio) -> SpeakerFacts:
         facts = self.speakers.get(speaker, NOTHING_KNOWN)
-        if facts.vector or facts.language or not isinstance(method, SpeakerAware):
+        if facts.vector or facts.language or not isinstance(method, DecidesPerSpeaker):
             return facts
         return pool([method.evidence(sound)], gender=facts.gender)
 

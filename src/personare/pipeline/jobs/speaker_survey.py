@@ -21,7 +21,7 @@ from personare.core.errors import PersonareError
 from personare.core.files import PRIVATE_FILE, PRIVATE_FOLDER, make_folder, write_text
 from personare.core.protocols import Anonymizer
 from personare.core.remote import RemoteFolder
-from personare.core.spoken import NOTHING_KNOWN, SpeakerAware, SpeakerEvidence, SpeakerFacts, pool
+from personare.core.spoken import NOTHING_KNOWN, DecidesPerSpeaker, SpeakerEvidence, SpeakerFacts, pool
 from personare.core.utterances import Utterance
 
 MOST_RECORDINGS = 32
@@ -46,7 +46,7 @@ def surveyed(utterances: Iterable[Utterance]) -> dict[str, tuple[Utterance, ...]
 
 def surveys(method: Anonymizer) -> bool:
     """Whether a method decides anything per speaker."""
-    return isinstance(method, SpeakerAware) and getattr(method, "surveys", True)
+    return isinstance(method, DecidesPerSpeaker) and getattr(method, "surveys", True)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class SpeakerSurvey:
         return known
 
     def _evidence(self, method: Anonymizer, sample: Sequence[Utterance]) -> Iterable[SpeakerEvidence]:
-        assert isinstance(method, SpeakerAware)
+        assert isinstance(method, DecidesPerSpeaker)
         for one in sample:
             try:
                 with tempfile.TemporaryDirectory(prefix="personare-") as folder:
