@@ -21,7 +21,8 @@ from cli.command_lines import link_models
 from conftest import Command, Ended
 from docs.pages import DOCS, Page
 from media_files import NAMES, av, make_sound, make_video
-from personare.core.audio import Audio, probe, read_channels, write
+from personare.core.audio import Audio, probe, read_channels, resample, write
+from personare.voices.piper import Piper
 from pipeline.tiny import voice, write_corpus
 
 pytestmark = pytest.mark.models
@@ -67,13 +68,24 @@ def run(page: str, folder: Path, personare: Command, *, least: int) -> dict[str,
     return {line: type_in(line, folder, personare) for line in lines}
 
 
+SENTENCES = ("The invoice for the new kitchen has not arrived yet.", "Please send the letter to the old address again.")
+TALK_S = 4.0
+
+
+def talk(person: int, day: int, *, rate_hz: int) -> Audio:
+    """Four seconds in which somebody says a sentence: methods that transcribe reject speech without words."""
+    said = Piper()(SENTENCES[day % 2], voice=person, rate=1.0, rng=np.random.default_rng(day))
+    samples = resample(said, rate_hz).samples[: round(TALK_S * rate_hz)]
+    return Audio(np.pad(samples, (0, round(TALK_S * rate_hz) - len(samples))), rate_hz)
+
+
 def test_a_data_protection_officer_with_a_folder_of_calls(home: Path, personare: Command) -> None:
     """Four people, each in two calls, with names that must not leak."""
     for day, pairs in enumerate([((7, 31), (8, 32)), ((7, 32), (8, 31))]):
         for agent, customer in pairs:
-            tracks = [np.resize(voice(one, day).samples, 16_000) for one in (agent, customer)]
+            tracks = [talk(one, day, rate_hz=8_000) for one in (agent, customer)]
             name = f"agent{agent}_customer{customer}_März-{day}.wav"
-            write(home / "calls" / name, [Audio(track, 8_000) for track in tracks])
+            write(home / "calls" / name, tracks)
     ended = run("protect-a-folder-of-calls.md", home, personare, least=7)
     printed = {line.split()[1]: done.stdout for line, done in ended.items()}
     assert re.search(r"speakers +4 \(", printed["corpus"]) and "agent7 (2)" in printed["corpus"]
@@ -140,8 +152,8 @@ def test_a_data_engineer_with_a_mixed_corpus(home: Path, personare: Command) -> 
     kinds = ((".wav", 8_000), (".flac", 48_000), (".mp3", 44_100), (".opus", 16_000))
     for s, person in enumerate(PEOPLE):
         for u, (ending, rate_hz) in enumerate(kinds[s : s + 2]):
-            write(archive / f"{person}_{u}{ending}", Audio(np.resize(voice(s, u).samples, rate_hz), rate_hz))
-    write(archive / "Anna_stereo.wav", [voice(0, 5), voice(0, 5)])
+            write(archive / f"{person}_{u}{ending}", talk(s, u, rate_hz=rate_hz))
+    write(archive / "Anna_stereo.wav", [talk(0, 5, rate_hz=16_000), talk(0, 5, rate_hz=16_000)])
     make_sound(archive / "Anna_5.m4a", codec="aac", rate_hz=44_100)
     make_video(archive / "Søren_interview.mp4")
     (archive / "Anna_broken.wav").write_bytes(b"these are words")

@@ -103,7 +103,8 @@ def fingerprint_of(name: str, version: int) -> str:
     >>> fingerprint_of("ge2e", 3)
     'ge2e-39373b86598fa3da-v3'
     """
-    (sha256,) = weights.known(name).files.values()
+    first, *others = weights.known(name).files.values()
+    sha256 = hashlib.sha256("".join([first, *others]).encode()).hexdigest() if others else first
     return f"{name}-{sha256[:16]}-v{version}"
 
 
