@@ -24,7 +24,7 @@ from personare.anonymizers.neural.words.languages import (
 )
 from personare.anonymizers.neural.words.phrases import RATE_HZ, Phrase
 from personare.core.errors import ConfigError
-from personare.core.spoken import NOTHING_KNOWN, LanguageOdds
+from personare.core.spoken import NOTHING_KNOWN, LanguageOdds, SpeakerFacts
 from personare.encoders.recognition import RecognizedWord
 from personare.encoders.whisper import LANGUAGES
 
@@ -48,8 +48,8 @@ def a_stretch(odds: float, weight: float = 1.0, english: float = 0.5) -> languag
     return languages._Evidence(row(en=english), odds, weight)
 
 
-def chances(evidence: Sequence[languages._Evidence], speaker: LanguageOdds | None = None) -> list[float]:
-    return languages._chances(evidence, languages._gain(speaker or languages._odds_of(evidence)) if evidence else 0.0)
+def chances(evidence: Sequence[languages._Evidence], speaker: LanguageOdds) -> list[float]:
+    return languages._chances(evidence, languages._gain(speaker))
 
 
 def sigmoid(odds: float) -> float:
@@ -134,7 +134,7 @@ def test_pooling_rescues_a_short_stretch_and_an_accent() -> None:
     assert chances([unclear], LanguageOdds(1.0, 1.5, 9.0))[0] > 0.9, "and this one is not"
     beside = chances([a_stretch(0.6, english=0.6), a_stretch(6.0, english=0.99)], CLEAR)
     assert beside[0] > chances([a_stretch(0.6, english=0.6)], CLEAR)[0], "a clear neighbour counts a little"
-    assert chances([]) == []
+    assert chances([], CLEAR) == []
 
 
 def test_the_odds_of_a_recording_are_weighted_by_its_speech() -> None:
@@ -219,6 +219,19 @@ def test_accented_english_is_spoken_where_the_recognizer_is_sure_of_its_words(
     assert {one.language for one in identify(accented, language="auto", speaker=NOTHING_KNOWN)} == {"en"}
     fake_networks(0.05)
     assert {one.language for one in identify(accented, language="auto", speaker=NOTHING_KNOWN)} == {"zh"}
+
+
+def test_a_speaker_helps_unclear_stretches_but_none_beside_another_language(
+    fake_networks: Callable[[float], None],
+) -> None:
+    fake_networks(0.25)  # the words say neither: by its sound alone, the stretch is Chinese rather than English
+    accented = SpeakerFacts(language=LanguageOdds(1.0, 1.5, 9.0))
+    alone = identify(tones((1000, 3)), language="auto", speaker=accented)
+    assert [one.language for one in alone] == ["en"]
+    beside = identify(tones((1000, 3), (600, 3)), language="auto", speaker=accented)
+    assert {one.language for one in beside} == {"zh", "de"}
+    unknown = identify(tones((1000, 3)), language="auto", speaker=SpeakerFacts(language=LanguageOdds(-3.0, 3.2, 9.0)))
+    assert [one.language for one in unknown] == ["zh"]
 
 
 def test_a_language_that_is_given_is_not_identified(monkeypatch: pytest.MonkeyPatch) -> None:

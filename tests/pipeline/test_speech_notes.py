@@ -107,8 +107,8 @@ def test_summary_and_json_count_what_is_silent_omitted_and_longer(
         "omitted_s": 1.0,
     }
     told = personare("anonymize", recordings, tmp_path / "out", *METHOD).stdout
-    assert "Length: 8.0 s before, 16.0 s after (+100 %)." in told
-    assert "1 recording without speech is silent" in told and "1.0 s of speech" in told
+    assert "Length: 8.0 s before, 16.0 s after (+100 %). 1.0 s of speech are omitted." in told
+    assert "Languages: 3 en. 1 recording without speech is silent. Some speech of 1 recordings is omitted" in told
     assert str(private_folder(tmp_path / "out") / "least-certain.tsv") in told.replace("\n", "")
 
 
