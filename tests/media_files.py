@@ -29,14 +29,23 @@ def without_media(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(media, "is_there", lambda: False)
 
 
-def make_sound(path: Path, *, codec: str, rate_hz: int = 16_000, channels: int = 1, duration_s: float = 1.0) -> Path:
-    """Write a file with one sound track and tags that name a person."""
+def make_sound(
+    path: Path,
+    *,
+    codec: str,
+    rate_hz: int = 16_000,
+    channels: int = 1,
+    duration_s: float = 1.0,
+    sound: Audio | None = None,
+) -> Path:
+    """Write a file with one sound track, a hum or this ``sound``, and tags that name a person."""
     with av().open(str(path), "w") as out:
         out.metadata["artist"] = NAMES[1]
         track = out.add_stream(codec, rate=rate_hz, layout="mono" if channels == 1 else "stereo")
         if codec == "wmav2":
             track.bit_rate = 64_000  # it has no usual one
-        encode_track(out, track, [hum(1 + c, rate_hz=rate_hz, duration_s=duration_s) for c in range(channels)])
+        hums = [hum(1 + c, rate_hz=rate_hz, duration_s=duration_s) for c in range(channels)]
+        encode_track(out, track, hums if sound is None else [sound])
     return path
 
 

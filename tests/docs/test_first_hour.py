@@ -154,7 +154,7 @@ def test_a_data_engineer_with_a_mixed_corpus(home: Path, personare: Command) -> 
         for u, (ending, rate_hz) in enumerate(kinds[s : s + 2]):
             write(archive / f"{person}_{u}{ending}", talk(s, u, rate_hz=rate_hz))
     write(archive / "Anna_stereo.wav", [talk(0, 5, rate_hz=16_000), talk(0, 5, rate_hz=16_000)])
-    make_sound(archive / "Anna_5.m4a", codec="aac", rate_hz=44_100)
+    make_sound(archive / "Anna_5.m4a", codec="aac", rate_hz=44_100, sound=talk(0, 1, rate_hz=44_100))
     make_video(archive / "Søren_interview.mp4")
     (archive / "Anna_broken.wav").write_bytes(b"these are words")
     ended = run("process-a-mixed-corpus.md", home, personare, least=10)
