@@ -114,6 +114,27 @@ def mixes(
     return mixed
 
 
+def halves(
+    english: Sequence[Speaker], german: Sequence[Speaker], *, pause_s: float
+) -> list[tuple[Audio, float, float]]:
+    """Join half a minute of an English reader and 18 s of a German actor, for as many pairs as there are."""
+    mixed = []
+    for one, other in zip(english, german, strict=False):
+        first, second = _seconds(one.audio, 30.0, pause_s), _seconds(other.audio[::5], 18.0, pause_s)
+        whole = np.concatenate([first, second])
+        mixed.append((Audio(whole, RATE_HZ), len(first) / RATE_HZ, len(whole) / RATE_HZ))
+    return mixed
+
+
+def _seconds(paths: Sequence[Path], least_s: float, pause_s: float) -> np.ndarray:
+    parts: list[np.ndarray] = []
+    for path in paths:
+        parts += [_level(path), np.zeros(round(pause_s * RATE_HZ), np.float32)]
+        if sum(map(len, parts)) >= least_s * RATE_HZ:
+            break
+    return np.concatenate(parts)
+
+
 def _level(path: Path) -> np.ndarray:
     samples = resample(read_mono(path), RATE_HZ).samples
     return np.asarray(samples * np.float32(0.05 / max(float(np.sqrt(np.mean(samples**2))), 1e-6)), np.float32)
@@ -172,18 +193,32 @@ def main() -> None:
     _print(outcomes, time.perf_counter() - began)
     if asked.json:
         asked.json.write_text(json.dumps([dataclasses.asdict(one) for one in outcomes], indent=1), encoding="utf-8")
-    by_language: dict[str, list[Path]] = {}
-    for speaker in everyone:
-        if speaker.corpus.startswith(("librispeech", "emodb")):
-            by_language.setdefault(speaker.language, []).extend(speaker.audio[:4])
-    if asked.mixes and {"en", "de"} <= set(by_language):
-        print("\nmixed recordings: English, four German sentences, English")
-        print(f"{'pause':>6} {'recordings':>11} {'German s':>9} {'spoken s':>9} {'English s':>10} {'spoken s':>9}")
-        for pause_s in (0.5, 0.2, 0.0):
-            mixed = mixes(by_language["en"], by_language["de"], count=asked.mixes, pause_s=pause_s)
-            rows = np.array([r.value for r in engine.map(judge_mix, mixed)])
-            german, spoken, english, kept = rows.sum(axis=0)
-            print(f"{pause_s:>6} {len(mixed):>11} {german:>9.1f} {spoken:>9.1f} {english:>10.1f} {kept:>9.1f}")
+    readers = [s for s in everyone if s.corpus.startswith("librispeech")]
+    actors = [s for s in everyone if s.corpus.startswith("emodb")]
+    if asked.mixes and readers and actors:
+        _print_mixes(readers, actors, engine, count=asked.mixes)
+
+
+def _print_mixes(
+    readers: Sequence[Speaker], actors: Sequence[Speaker], engine: ProcessPool | Serial, *, count: int
+) -> None:
+    head = f"{'pause':>6} {'recordings':>11} {'German s':>9} {'spoken s':>9} {'English s':>10} {'spoken s':>9}"
+    english, german = ([path for s in some for path in s.audio[:4]] for some in (readers, actors))
+    for title, pauses_s in (
+        ("30 s of English, then 18 s of German", (0.3, 0.0)),
+        ("four German sentences inside English", (0.5, 0.2, 0.0)),
+    ):
+        print(f"\nmixed recordings: {title}\n{head}")
+        for pause_s in pauses_s:
+            inside = title.startswith("four")
+            mixed = (
+                mixes(english, german, count=count, pause_s=pause_s)
+                if inside
+                else halves(readers, actors, pause_s=pause_s)
+            )
+            rows = np.array([result.value for result in engine.map(judge_mix, mixed)])
+            total, spoken, other, kept = rows.sum(axis=0)
+            print(f"{pause_s:>6} {len(mixed):>11} {total:>9.1f} {spoken:>9.1f} {other:>10.1f} {kept:>9.1f}")
 
 
 def _print(outcomes: Sequence[Outcome], seconds: float) -> None:
