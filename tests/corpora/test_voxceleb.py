@@ -63,7 +63,7 @@ def test_the_second_with_its_own_list_of_people(
 def test_files_that_need_an_extra_say_which(tmp_path: Path, text: Text, monkeypatch: pytest.MonkeyPatch) -> None:
     without_media(monkeypatch)
     text("dev/aac/id00012/v1/00002.m4a", "")
-    with pytest.raises(CorpusError, match=r"no utterance is left .*00002\.m4a.*pip install 'personare.media.'"):
+    with pytest.raises(CorpusError, match=r"no utterance is left .*00002\.m4a.*pip install '\.\[media\]'"):
         read_corpus(tmp_path)
 
 

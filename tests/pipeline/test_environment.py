@@ -16,6 +16,7 @@ OWN = {
     "cascade",
     "chain",
     "cosine",
+    "faithfulness",
     "random",
     "keyed",
     "trained",

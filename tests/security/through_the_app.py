@@ -16,7 +16,7 @@ from web.test_app_server import AppClient
 
 def main(recordings: Path, jobs: Path) -> None:
     with started("app", "--no-open", "--folder", jobs) as server:
-        client = AppClient(server.port)
+        client = AppClient.of(server)
         assert client.ask("/api/enter", {"token": server.token})[0] == 200
         assert client.ask("/api/state")[0] == 200
         job = client.ask("/api/jobs", {"folder": str(recordings)})[1]["id"]

@@ -38,6 +38,7 @@ class Faithfulness(Listener):
     normalizer : how texts are made comparable before words are counted.
     """
 
+    paper: ClassVar[str] = ""
     gives: ClassVar[tuple[str, ...]] = ("faithfulness",)
     compares: ClassVar[bool] = True
     requires = Requirements("the listener 'faithfulness'", models=("moonshine", whisper.MODEL))
