@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 Unsure = Literal["speak", "silence", "tone"]
 LEAST_JUDGED_S = 0.8  # in so much speech a phrase should have a word
 JUDGED_S, LEAST_WORDS_PER_S = 4.0, 0.4  # of so much speech, fewer words are far too few
-MOST_WORDS_PER_S = 7.0  # nobody says more
 _SHORTEST_WORDS, _LONGEST_WORDS, _ENDS = 6, 24, ".?!"  # of a sentence that is spoken at a time
 _MARK_S, _TONE_HZ, _TONE_LEVEL = 0.3, 330.0, 0.02
 
@@ -97,8 +96,6 @@ def transcribe(samples: Floats, *, how: Recognizing, speaker: SpeakerFacts, meth
     spoken = []
     for phrase, omitted_s, speech_s in _cut_at_languages(find_phrases(samples, longest_s=how.longest_s), stretches):
         words = _recognized(samples, phrase, how) if speech_s else ()
-        if len(words) > MOST_WORDS_PER_S * speech_s + 1:  # a tone or a hum that the recognizer makes sentences of
-            words = ()
         if speech_s >= LEAST_JUDGED_S and (not words or _mean(words) < how.refuse_below):
             words, omitted_s = (), speech_s
         spoken.append(SpokenPhrase(phrase, words, omitted_s))
