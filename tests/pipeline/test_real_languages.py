@@ -89,6 +89,28 @@ def test_no_german_second_of_a_mixed_recording_is_spoken(pause_s: float) -> None
     assert made.notes.omitted_s == pytest.approx(heard.sum() / RATE_HZ, rel=0.1), "every German second is counted"
 
 
+def short_sentences(corpus: str, part: str, *, skip: int, count: int) -> list[NDArray[np.float32]]:
+    """The first four recordings of each speaker in turn, one level; ``count`` of them after ``skip``."""
+    folder = SHARED / ("corpus" if corpus == "librispeech-mini" else "corpus-world")
+    table = pl.read_csv(folder / "manifest.tsv", separator="\t", quote_char=None).filter(corpus=corpus, part=part)
+    paths = table.group_by("speaker", maintain_order=True).head(4)["audio"].to_list()
+    return [level(resample(read_mono(folder / path), RATE_HZ).samples) for path in paths[skip : skip + count]]
+
+
+@pytest.mark.parametrize("number", [4, 14])
+def test_short_german_sentences_between_english_ones_without_any_pause_are_not_spoken(number: int) -> None:
+    english = [short_sentences("librispeech-mini", "eval", skip=(2 * number + k) % 24, count=1)[0] for k in (0, 1)]
+    german = [short_sentences("emodb-de", "train", skip=(4 * number + k) % 40, count=1)[0] for k in range(4)]
+    begin, size = len(english[0]), sum(map(len, german))
+    sound = np.concatenate([english[0], *german, english[1]])
+    made = transcribe(sound, how=XVector()._recognizing, speaker=NOTHING_KNOWN, method="xvector")
+    spoken = [(one.phrase.start, one.phrase.end) for one in made.spoken if one.words]
+    german_s = sum(max(0, min(end, begin + size) - max(start, begin)) for start, end in spoken) / RATE_HZ
+    english_s = sum(end - start for start, end in spoken) / RATE_HZ - german_s
+    assert german_s <= 0.35, spoken
+    assert english_s > 0.85 * sum(map(len, english)) / RATE_HZ, "English on both sides stays"
+
+
 def test_a_tone_stands_in_the_place_of_german() -> None:
     sound, begin_s, end_s = mixed(0.5)
     made = Cascade(timing="phrases").speak(sound, rng=np.random.default_rng(1), speaker=NOTHING_KNOWN)

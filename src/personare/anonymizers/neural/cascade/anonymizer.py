@@ -84,7 +84,7 @@ class Cascade(Fingerprinted):
     """
 
     paper: ClassVar[str] = ""
-    VERSION: ClassVar[int] = 3
+    VERSION: ClassVar[int] = 4
     MODELS: ClassVar[tuple[str, ...]] = ("cmudict", "moonshine-base", "piper", *MODELS)
     LANGUAGES: ClassVar[tuple[str, ...]] = SPOKEN
     loudness_lufs: ClassVar[float] = LOUDNESS_LUFS

@@ -53,6 +53,7 @@ _SWITCH = 0.4  # probability that the next stretch is another language
 # those of somebody who mostly speaks another language more strictly. Else the speaker's mean decides with the stretch.
 _CLEAR, _STRICT, _STRICTER = 3.5, 1.0, 3.0
 _OFFSET, _POOLED_SLOPE, _MOST_POOLED = 1.3, 8.0, 5.0
+_UNCLEAR = 0.9  # a stretch of a clear speaker below this chance may hold two languages
 _NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
 NAMES = {
     "ar": "Arabic",
@@ -123,7 +124,8 @@ def identify(samples: Floats, *, language: str, speaker: SpeakerFacts) -> list[S
         place: _named(one.probabilities, chance, others)
         for place, one, chance in zip(heard, evidence, chances, strict=True)
     }
-    return _at_changes(samples, _stretches(phrases, speech_s, named), min(gain, -_STRICT))
+    is_clear = gain == -_STRICT
+    return _at_changes(samples, _stretches(phrases, speech_s, named), min(gain, -_STRICT), is_clear=is_clear)
 
 
 def _named(probabilities: Floats, chance: float, others: Floats) -> tuple[str, float]:
@@ -251,22 +253,44 @@ def _gain(speaker: LanguageOdds) -> float:
     return _OFFSET + float(np.clip(_POOLED_SLOPE * mean, -_MOST_POOLED, _MOST_POOLED))
 
 
-def _at_changes(samples: Floats, stretches: Sequence[Stretch], gain: float) -> list[Stretch]:
-    """Judge the halves of spoken stretches beside speech in another language by themselves.
+def _at_changes(samples: Floats, stretches: Sequence[Stretch], gain: float, *, is_clear: bool) -> list[Stretch]:
+    """Judge the halves of spoken stretches beside speech in another language by themselves, and their halves in turn.
 
+    Where the speaker is clear (``is_clear``), so are the halves of stretches that are not: two languages may be in one.
     ``gain`` is never above 0 here: a stretch beside another language gains nothing by its speaker.
     """
+    judged, settled = list(stretches), set[Phrase]()
+    while True:
+        doubtful = {
+            place
+            for place in _beside_another_language(judged) | (_unclear(judged) if is_clear else set())
+            if judged[place].phrase not in settled
+        }
+        if not doubtful:
+            return judged
+        parts: list[Stretch] = []
+        for place, stretch in enumerate(judged):
+            if place not in doubtful:
+                parts.append(stretch)
+                continue
+            halves = _halves(samples, stretch, gain)
+            settled |= {half.phrase for half in halves if half.phrase.duration_s < 2 * _LEAST_HALF_S}
+            parts += halves
+        judged = parts
+
+
+def _beside_another_language(stretches: Sequence[Stretch]) -> set[int]:
     speech = [place for place, stretch in enumerate(stretches) if stretch.language]
-    beside = {
+    return {
         place
         for before, after in itertools.pairwise(speech)
         for place, other in ((before, after), (after, before))
         if stretches[place].is_spoken and not stretches[other].is_spoken
     }
-    judged: list[Stretch] = []
-    for place, stretch in enumerate(stretches):
-        judged += _halves(samples, stretch, gain) if place in beside else [stretch]
-    return judged
+
+
+def _unclear(stretches: Sequence[Stretch]) -> set[int]:
+    return {place for place, stretch in enumerate(stretches) if stretch.is_spoken and stretch.confidence < _UNCLEAR}
 
 
 def _halves(samples: Floats, stretch: Stretch, gain: float) -> list[Stretch]:

@@ -105,7 +105,7 @@ class XVector(Fingerprinted):
     """
 
     paper: ClassVar[str] = "Tomashenko et al., The VoicePrivacy 2020 Challenge, 2022, sec. 3.1 (B1)"
-    VERSION: ClassVar[int] = 7
+    VERSION: ClassVar[int] = 8
     MODELS: ClassVar[tuple[str, ...]] = (
         *("ge2e", "moonshine", swift.MODEL, "cmudict", "moonshine-base"),
         *LANGUAGE_MODELS,
