@@ -71,6 +71,7 @@ def test_a_typed_name_is_found_in_the_working_folder(place: Path, words: tuple[s
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_attackers_of_evaluate_and_attack_embed_by_a_class_of_the_working_folder(place: Path) -> None:
     made = run(place, "anonymize", "corpus", "hidden", "--strength", "fast")
     assert made.returncode == 0, made.stderr

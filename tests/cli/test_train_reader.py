@@ -73,6 +73,7 @@ def one_line(printed: str) -> str:
     return " ".join(printed.split())
 
 
+@pytest.mark.slow
 def test_it_trains_a_reader_that_reads_what_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personare: Command
 ) -> None:

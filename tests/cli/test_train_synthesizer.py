@@ -47,6 +47,7 @@ def _corpus(folder: Path, *, people: int) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_trains_a_voice_that_speaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

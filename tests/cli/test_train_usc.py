@@ -91,6 +91,7 @@ def test_it_trains_a_small_codec_that_can_be_used_and_gone_on_with(
     assert json.loads((again / "codec" / "card.json").read_text(encoding="utf-8"))["started_from"]
 
 
+@pytest.mark.slow
 def test_it_trains_the_papers_layout_on_labelled_and_unlabelled_speech(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

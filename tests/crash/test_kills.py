@@ -50,6 +50,7 @@ def kill_often(source: Path, target: Path, how: tuple[object, ...], *, kills: in
     return jobs
 
 
+@pytest.mark.slow
 def test_a_job_that_is_killed_twice_ends_with_the_same_bytes(tmp_path: Path) -> None:
     source = write_hums(tmp_path / "in")
     kill_often(source, tmp_path / "out", MCADAMS, kills=2, seed=1)

@@ -111,6 +111,7 @@ def _text_of(pdf: bytes) -> str:
     return " ".join(page.extract_text() for page in pages)
 
 
+@pytest.mark.slow
 def test_a_researcher_with_an_anonymizer_of_their_own(
     home: Path, personare: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +146,7 @@ def _attackers(folder: Path) -> set[str]:
     return {row["conditions"]["attacker"] if "conditions" in row else row["attacker"] for row in rows}
 
 
+@pytest.mark.slow
 def test_a_data_engineer_with_a_mixed_corpus(home: Path, personare: Command) -> None:
     """Formats, rates, channels and letters as they come, a video among them, and one file that is broken."""
     av()

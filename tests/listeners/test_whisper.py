@@ -63,6 +63,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
         Whisper()([Audio(noise, RATE_HZ)])
 
 
+@pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.shared
 def test_noise_loses_words_step_by_step_and_long_and_short_speech_is_heard(shared_folder: Path) -> None:

@@ -57,7 +57,7 @@ def test_memory_does_not_grow_with_the_length(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["flac", "wav"])
-@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("channels", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_bytes_are_those_of_a_call_on_the_whole(tmp_path: Path, suffix: str, channels: int) -> None:
     path = write_long(tmp_path / "a.wav", minutes=1.5, rate_hz=22_050, channels=channels)
     place = tmp_path / f"out.{suffix}"

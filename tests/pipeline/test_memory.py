@@ -132,6 +132,7 @@ def _status(name: str) -> int:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the greatest size since")
 def test_a_job_needs_no_memory_for_each_utterance_beyond_its_row_in_the_corpus(tmp_path: Path) -> None:
     """Memory of the whole process, tables included: rows that were held would need some hundred bytes each."""
@@ -159,6 +160,7 @@ def bytes_of_a_manifest(count: int, folder: Path) -> int:
     return _status("VmHWM") - before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the greatest size since")
 def test_a_manifest_needs_no_memory_for_each_utterance(tmp_path: Path) -> None:
     """From the file to the result, some rows at a time; a table of all rows would need more."""

@@ -149,6 +149,7 @@ def test_a_missing_model_is_said_once_before_the_work(tmp_path: Path, monkeypatc
         make(tmp_path / "out")
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_the_same_seed_gives_the_same_bits_here_and_in_a_pool(
     fresh_home: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

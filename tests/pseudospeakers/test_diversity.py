@@ -31,6 +31,7 @@ def test_b1_collapses_and_o1_follows_the_pool() -> None:
         assert found[name].mean < found["a1"].mean < found["b1"].mean + 0.1, name
 
 
+@pytest.mark.slow
 def test_every_generator_is_compared_and_a_failure_is_a_row() -> None:
     rest, originals = hold_out(clouds(60), share=0.2, most=10, rng=np.random.default_rng(0))
     rows = list(compare(rest, originals, key=Key.from_seed(0)))

@@ -131,10 +131,12 @@ def test_the_papers_training_has_every_loss_of_equation_1_on(tmp_path: Path) -> 
     assert set(task.parts) == expected and all(np.isfinite(list(task.parts.values())))
 
 
+@pytest.mark.slow
 def test_the_papers_training_that_was_stopped_ends_with_the_same_bits(tmp_path: Path) -> None:
     _same_bits(lambda: PaperTask(PAPER, wave_crops()), tmp_path)
 
 
+@pytest.mark.slow
 def test_the_papers_codec_learns_one_batch_by_heart() -> None:
     torch.set_num_threads(1)
     settings = replace(PAPER, epsilon=0.0, shape=replace(PAPER.shape, channels=4, decoder_channels=64))

@@ -76,6 +76,7 @@ def test_where_products_are_not_exact_the_network_stays_as_shipped(monkeypatch: 
     assert with_products(encoded) is encoded
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_the_sound_is_that_of_the_shipped_network_to_the_bit() -> None:
     utterance = min(plan(4, 3, seed=1), key=lambda one: len(one.phonemes))
