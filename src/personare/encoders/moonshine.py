@@ -1,4 +1,4 @@
-"""Words, and how sure the recognizer is of each: Moonshine tiny or base (English), by onnxruntime, offline.
+"""Moonshine tiny and base by onnxruntime: the words of English speech, each with a confidence, offline.
 
 The likeliest word piece is written after the other; a word is as sure as its least likely piece was. The networks are
 written out of the shipped files once a process with their constants folded, which makes the larger one several times
@@ -22,7 +22,7 @@ import numpy as np
 from personare.core.onnx_format import name_subgraphs
 from personare.core.sessions import Session, open_session, to_onnx
 from personare.core.weights import files_of, home
-from personare.encoders.word_pieces import END, START, read_pieces, words_of
+from personare.encoders.word_pieces import END, START, RecognizedWord, read_pieces, words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,20 +30,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 RATE_HZ = 16_000
-RECOGNIZERS = ("moonshine-base", "moonshine")
+MODELS = ("moonshine-base", "moonshine")
 SHORTEST = 1600  # samples: nothing shorter is a word
 REMEMBERED = 512  # sounds
 _TOKENS_PER_S, _SPARE_TOKENS = 6.5, 8  # nobody says more in that time
 _AHEAD, _AHEAD_AFTER_MISS = 12, 4  # pieces of a proposal that are read at a time
 _BEFORE, _AFTER = 4, 10  # where a proposal was not followed, how far around it the piece written instead is looked for
-
-
-@dataclass(frozen=True)
-class RecognizedWord:
-    """A word as written, with its capitals and marks, and the probability of its least likely piece."""
-
-    text: str
-    confidence: float
 
 
 @dataclass(frozen=True)
