@@ -2,8 +2,8 @@
 
     python benchmarks/kokoro_voices.py SENTENCES TABLE [--candidates N] [--keep N]
 
-SENTENCES is a JSON file, language code -> list of [text, phonemes in Kokoro's symbols]. Every candidate speaks the
-first two sentences of German and the first of the other languages. The best of each gender by character error rate
+SENTENCES is a JSON file, language code -> list of [text, phonemes in Kokoro's symbols]. Every candidate speaks all of
+them. The best of each gender by character error rate
 (CER, Whisper base) go to TABLE, which ships as voices/kokoro_voices.tsv. Distinctness is the EER of WeSpeaker between
 single utterances of pseudo-speakers of one gender; all utterances of one speaker are compared, across languages.
 """
@@ -28,7 +28,6 @@ from personare.metrics.privacy.eer import rocch_eer
 from personare.voices.kokoro import Kokoro, mixture
 
 PITCH_RANGE_HZ = (60.0, 400.0)
-TWICE = "de"
 Sentences = dict[str, list[tuple[str, str]]]
 
 
@@ -75,7 +74,7 @@ def measure(number: int, sentences: Sentences) -> MeasuredSpeaker:
     cer: dict[str, list[float]] = {}
     processor_s = 0.0
     for language, rows in sentences.items():
-        for text, phonemes in rows[: 2 if language == TWICE else 1]:
+        for text, phonemes in rows:
             began = time.process_time()
             wave = Kokoro().speak_phonemes(phonemes, voice=number, rate=1.0, rng=np.random.default_rng(1))
             processor_s += time.process_time() - began

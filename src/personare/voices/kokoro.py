@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -153,7 +153,7 @@ def symbol_ids(phonemes: str) -> list[int]:
 
 def speak_ids(ids: Sequence[int], *, style: Floats, rate: float) -> Floats:
     """Run the network: ids without the frame, style [1, 256]; samples at 24 kHz, not limited in level."""
-    inputs = {
+    inputs: dict[str, NDArray[Any]] = {
         "input_ids": np.array([[0, *ids, 0]], dtype=np.int64),
         "style": style,
         "speed": np.array([rate], dtype=np.float32),
