@@ -24,7 +24,7 @@ from personare.anonymizers import anonymizer
 from personare.core.audio import Audio, read_mono
 from personare.core.errors import PersonareError
 from personare.core.seeding import Key, rng_for
-from personare.encoders.recognition import RECOGNIZERS, recognize
+from personare.encoders.recognition import ENGLISH_RECOGNIZERS, recognize
 from personare.listeners import listener
 from personare.listeners.dnsmos import Dnsmos
 from personare.listeners.normalize import normalizer
@@ -51,7 +51,7 @@ def main() -> None:
     method = anonymizer(words.method, **dict(one.split("=", 1) for one in words.set))
     begin = Audio(read_mono(words.corpus / rows[0]["audio"]).samples[:32_000], 16_000)
     method(begin, rng=np.random.default_rng(1))  # loading is not counted
-    for name in RECOGNIZERS:
+    for name in ENGLISH_RECOGNIZERS:
         recognize(begin.samples, model=name)
     originals: list[Audio] = []
     results: list[Audio] = []

@@ -38,6 +38,7 @@ from personare.pipeline.jobs.voices import Wanted, make_voices
 from personare.pipeline.stages.anonymize import AnonymizeJob
 from personare.pipeline.stages.listen import ListenJob
 from personare.pipeline.waves import Job
+from personare.voices import kokoro
 from whole import Clock
 
 GOAL_MINUTES = 5.0
@@ -72,11 +73,11 @@ def compare_kokoro(utterances: int) -> None:
     """Print how much quicker the first voices are made than by the network as shipped."""
     shipped = open_session(files_of("kokoro")["kokoro-quantized.onnx"])
     seconds = []
-    for network in (synthesizer._session(), shipped):
+    for network in (kokoro.session(weights.home()), shipped):
         began = 0.0
         for index, utterance in enumerate(plan(utterances + 1, 1, seed=1)):
             began = time.process_time() if index == 1 else began  # the first is only to wake up
-            ids = synthesizer.symbol_ids(utterance.phonemes)
+            ids = kokoro.symbol_ids(utterance.phonemes)
             inputs: dict[str, np.ndarray[Any, Any]] = {
                 "input_ids": np.array([[0, *ids, 0]], np.int64),
                 "style": synthesizer.style_of(utterance.speaker, len(ids)),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from personare.core.audio import resample
-from personare.encoders import recognition
+from personare.core.audio import read_mono, resample
+from personare.core.errors import ConfigError, UnknownNameError
+from personare.encoders import moonshine, recognition, whisper
 from personare.encoders.recognition import RATE_HZ, SHORTEST, recognize
-from personare.encoders.word_pieces import END
+from personare.encoders.word_pieces import END, spaced_words
 from personare.voices.piper import Piper
 
 if TYPE_CHECKING:
@@ -52,11 +55,11 @@ class Decoder:
         return np.random.default_rng([self.seed, *read]).normal(size=PIECES).astype(np.float32)
 
 
-def written(seed: int, proposal: Sequence[int]) -> tuple[recognition._Written, int]:
+def written(seed: int, proposal: Sequence[int]) -> tuple[moonshine._Written, int]:
     decoder = Decoder(seed)
     memories = ("present.0.decoder.key", "present.0.encoder.key")
-    networks = recognition._Networks(Encoder(), decoder, memories, (1, 1, 0, 1), False, ())  # type: ignore[arg-type]
-    return recognition._decode(np.zeros(9, np.float32), networks, proposal, MOST), decoder.steps
+    networks = moonshine._Networks(Encoder(), decoder, memories, (1, 1, 0, 1), False, ())  # type: ignore[arg-type]
+    return moonshine._decode(np.zeros(9, np.float32), networks, proposal, MOST), decoder.steps
 
 
 @given(st.integers(0, 10_000), st.lists(st.integers(3, PIECES - 1), max_size=60))
@@ -90,15 +93,15 @@ def test_a_sound_is_recognized_once_and_the_oldest_is_forgotten(monkeypatch: pyt
 
     def count(
         samples: NDArray[np.float32], _networks: object, proposal: Sequence[int], _most: int
-    ) -> recognition._Written:
+    ) -> moonshine._Written:
         asked.append((len(samples) - SHORTEST, tuple(proposal)))
-        return recognition._Written((len(samples),), (1.0,))
+        return moonshine._Written((len(samples),), (1.0,))
 
-    monkeypatch.setattr(recognition, "_decode", count)
-    monkeypatch.setattr(recognition, "_networks", lambda *_: recognition._Networks(*[None] * 6))  # type: ignore[arg-type]
-    monkeypatch.setattr(recognition, "words_of", lambda tokens, _pieces: [(str(tokens[0]), [0])])
-    monkeypatch.setattr(recognition, "_known", {})
-    monkeypatch.setattr(recognition, "REMEMBERED", 2)
+    monkeypatch.setattr(moonshine, "_decode", count)
+    monkeypatch.setattr(moonshine, "_networks", lambda *_: moonshine._Networks(*[None] * 6))  # type: ignore[arg-type]
+    monkeypatch.setattr(moonshine, "words_of", lambda tokens, _pieces: [(str(tokens[0]), [0])])
+    monkeypatch.setattr(moonshine, "_known", {})
+    monkeypatch.setattr(moonshine, "REMEMBERED", 2)
     sounds = [np.zeros(SHORTEST + more, np.float32) for more in range(3)]
     for index in (0, 1, 0, 2, 1, 0):
         (word,) = recognize(sounds[index], model="moonshine")
@@ -112,7 +115,7 @@ def test_a_sound_is_recognized_once_and_the_oldest_is_forgotten(monkeypatch: pyt
     assert recognize(sounds[0], model="moonshine-base"), "what a caller does to the list changes nothing"
     recognize(sounds[1], model="moonshine-base", proposed_by="moonshine")
     assert asked[-2:] == [(1, ()), (1, (SHORTEST + 1,))], "what one writes is proposed to the other"
-    assert len(recognition._known) == 2
+    assert len(moonshine._known) == 2
 
 
 @cache
@@ -122,7 +125,7 @@ def spoken() -> NDArray[np.float32]:
 
 @pytest.mark.models
 @pytest.mark.parametrize("model", recognition.RECOGNIZERS)
-def test_both_recognizers_tell_how_sure_they_are(model: str) -> None:
+def test_recognizers_tell_how_sure_they_are(model: str) -> None:
     found = recognize(spoken(), model=model)
     assert "orchard" in " ".join(word.text for word in found)
     assert all(0 < word.confidence <= 1 for word in found)
@@ -137,3 +140,53 @@ def test_words_are_the_same_with_a_proposal() -> None:
         plain, proposed = (recognize(sound, model="moonshine-base", proposed_by=by) for by in (None, "moonshine"))
         assert [word.text for word in proposed] == [word.text for word in plain]
         assert np.allclose([w.confidence for w in proposed], [w.confidence for w in plain], atol=1e-4)
+
+
+def test_mistakes_are_one_line() -> None:
+    second = np.zeros(RATE_HZ, np.float32)
+    with pytest.raises(ConfigError, match=r"'moonshine' writes English only, not 'de'; use whisper-base or"):
+        recognize(second, model="moonshine", language="de")
+    with pytest.raises(UnknownNameError, match=r"no recognizer 'whisper-smal'.*whisper-small"):
+        recognize(second, model="whisper-smal", language="de")
+    with pytest.raises(ConfigError, match=r"a code that Whisper knows.* not 'german'"):
+        recognize(second, model="whisper-base", language="german")
+    assert recognize(second[: SHORTEST - 1], model="whisper-base", language="de") == []
+
+
+@given(st.text(max_size=30), st.data())
+def test_words_are_those_of_the_text_however_it_is_cut_into_pieces(text: str, data: st.DataObject) -> None:
+    content = text.encode("utf-8", errors="replace")
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(content)), max_size=8)))
+    bounds = [0, *cuts, len(content)]
+    pieces = [content[begin:end] for begin, end in itertools.pairwise(bounds)]
+    probabilities = data.draw(st.lists(st.floats(0.01, 1), min_size=len(pieces), max_size=len(pieces)))
+    words = spaced_words(pieces, probabilities)
+    assert [word.text for word in words] == content.decode("utf-8").split()
+    assert all(min(probabilities) <= word.confidence <= max(probabilities) for word in words)
+
+
+@pytest.mark.parametrize(("tokens", "kept"), [((5, 6, 7, 8) * 3, 4), ((1, 2, 3, 4, 5), 5), ((9, *(5, 6, 7, 8) * 5), 5)])
+def test_whisper_cuts_a_repetition(monkeypatch: pytest.MonkeyPatch, tokens: tuple[int, ...], kept: int) -> None:
+    """The network writes the tokens one after the other, each with the same probability, then the end."""
+    steps = iter([*tokens, whisper._END])
+
+    def step(*_: object) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        row = np.zeros((1, whisper._START + 10), np.float32)
+        row[0, next(steps)] = 20.0
+        return row, {"memory": row}
+
+    monkeypatch.setattr(whisper, "_step", step)
+    monkeypatch.setattr(whisper, "_encode", lambda *_: None)
+    found, probabilities = whisper._decode(np.zeros(5 * RATE_HZ, np.float32), None, "de")  # type: ignore[arg-type]
+    assert found == list(tokens[:kept]) and len(probabilities) == kept
+    assert all(probability > 0.99 for probability in probabilities)
+
+
+@pytest.mark.models
+@pytest.mark.shared
+@pytest.mark.parametrize("model", whisper.MODELS)
+def test_german_is_recognized(shared_folder: Path, model: str) -> None:
+    path = shared_folder / "corpus-world" / "audio" / "emodb-03" / "emodb-03-03a01nc.opus"
+    words = recognize(resample(read_mono(path), RATE_HZ).samples, model=model, language="de")
+    assert [word.text.lower().strip(".") for word in words[:2]] == ["der", "lappen"]
+    assert all(0 < word.confidence <= 1 for word in words)

@@ -59,7 +59,7 @@ def test_an_answer_is_remembered_and_the_same(monkeypatch: pytest.MonkeyPatch) -
 
 def test_no_more_is_remembered_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whisper, "_known", {})
-    keys = [(Path("models"), "language", bytes([n % 256, n // 256])) for n in range(600)]
+    keys = [("whisper-base", "identify", Path("models"), bytes([n % 256, n // 256])) for n in range(600)]
     for n, key in enumerate(keys):
         whisper._remember(key, n)
     assert list(whisper._known) == keys[-512:], "the oldest goes first"

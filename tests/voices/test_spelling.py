@@ -111,7 +111,7 @@ def test_different_sounds_have_different_symbols() -> None:
 
 @pytest.mark.models
 def test_every_symbol_is_one_of_kokoros() -> None:
-    from personare.corpora.voices.synthesizer import _vocabulary, symbol_ids
+    from personare.voices.kokoro import symbol_ids, symbols
 
-    assert set(SYMBOLS) <= set(_vocabulary())
+    assert set(SYMBOLS) <= set(symbols())
     assert len(symbol_ids("".join(SYMBOLS))) == len(SYMBOLS)

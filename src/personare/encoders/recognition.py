@@ -1,174 +1,52 @@
-"""Words, and how sure the recognizer is of each: Moonshine tiny or base (English), by onnxruntime, offline.
+"""Speech recognition with a confidence for every word: one function for all recognizers, offline.
 
-The likeliest word piece is written after the other; a word is as sure as its least likely piece was. The networks are
-written out of the shipped files once a process with their constants folded, which makes the larger one several times
-quicker and changes its numbers by no more than rounding. What one model has written can be proposed to the other, which
-reads it at once and steps only where it would have written something else. The words of the last sounds are remembered
-in memory, as long as the process lives: who anonymizes the same recording several times, as attackers do, recognizes it
-once.
+Moonshine writes English only and is quick; Whisper writes 99 languages.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from personare.core.onnx_format import name_subgraphs
-from personare.core.sessions import Session, open_session, to_onnx
-from personare.core.weights import files_of, home
-from personare.encoders.word_pieces import END, START, read_pieces, words_of
+from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
+from personare.encoders import moonshine, whisper
+from personare.encoders.word_pieces import RecognizedWord as RecognizedWord
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
-
-RATE_HZ = 16_000
-RECOGNIZERS = ("moonshine-base", "moonshine")
-SHORTEST = 1600  # samples: nothing shorter is a word
-REMEMBERED = 512  # sounds
-_TOKENS_PER_S, _SPARE_TOKENS = 6.5, 8  # nobody says more in that time
-_AHEAD, _AHEAD_AFTER_MISS = 12, 4  # pieces of a proposal that are read at a time
-_BEFORE, _AFTER = 4, 10  # where a proposal was not followed, how far around it the piece written instead is looked for
+RATE_HZ = moonshine.RATE_HZ
+SHORTEST = moonshine.SHORTEST
+ENGLISH_RECOGNIZERS = moonshine.MODELS
+RECOGNIZERS = (*ENGLISH_RECOGNIZERS, *whisper.MODELS)
 
 
-@dataclass(frozen=True)
-class RecognizedWord:
-    """A word as written, with its capitals and marks, and the probability of its least likely piece."""
+def recognize(
+    samples: NDArray[np.float32], *, model: str, language: str = "en", proposed_by: str | None = None
+) -> list[RecognizedWord]:
+    """Recognize the words of at most 30 s of 16 kHz samples; less than 0.1 s has none.
 
-    text: str
-    confidence: float
-
-
-@dataclass(frozen=True)
-class _Networks:
-    encoder: Session
-    decoder: Session
-    memories: tuple[str, ...]
-    empty: tuple[int, ...]
-    masked: bool
-    pieces: tuple[bytes, ...]
-
-
-@dataclass(frozen=True)
-class _Written:
-    tokens: tuple[int, ...]
-    probabilities: tuple[float, ...]
-
-
-_known: dict[tuple[str, str | None, Path, bytes], _Written] = {}  # of this process, the oldest first
-
-
-def recognize(samples: Floats, *, model: str, proposed_by: str | None = None) -> list[RecognizedWord]:
-    """Recognize the words of at most half a minute of 16 kHz samples; too little sound has none.
-
-    With what another model writes (``proposed_by``) it takes less time; the words are the same, but for rounding.
+    Parameters
+    ----------
+    model : one of ``RECOGNIZERS``.
+    language : of the speech, a code of ``whisper.LANGUAGES``; ``ENGLISH_RECOGNIZERS`` accept ``en`` only.
+    proposed_by : another English recognizer whose transcript makes this one faster; the words stay the same, up to
+        rounding. Whisper has no use for it.
     """
+    check_recognizer(model, language=language)
     if len(samples) < SHORTEST:
         return []
-    networks, written = _networks(model, home()), _written(samples, model, proposed_by)
-    return [
-        RecognizedWord(text, min(written.probabilities[place] for place in places))
-        for text, places in words_of(written.tokens, networks.pieces)
-    ]
+    if model in ENGLISH_RECOGNIZERS:
+        return moonshine.recognize(samples, model=model, proposed_by=proposed_by)
+    return whisper.recognize(samples, model=model, language=language)
 
 
-def _written(samples: Floats, model: str, proposed_by: str | None) -> _Written:
-    """What a model writes, or has written lately."""
-    sound = (model, proposed_by, home(), hashlib.sha256(samples.tobytes()).digest())
-    if sound not in _known:
-        proposal = () if proposed_by is None else _written(samples, proposed_by, None).tokens
-        most = int(_TOKENS_PER_S * len(samples) / RATE_HZ) + _SPARE_TOKENS
-        written = _decode(samples, _networks(model, home()), proposal, most)
-        while len(_known) >= REMEMBERED:
-            del _known[next(iter(_known))]
-        _known[sound] = written
-    return _known[sound]
-
-
-def _decode(samples: Floats, networks: _Networks, proposal: Sequence[int], most: int) -> _Written:
-    """Write word pieces until the end is the likeliest, each with its probability.
-
-    The pieces of a proposal are read together with the last one written; as many are kept as the network would have
-    written itself, and then the one that it prefers.
-    """
-    mask = {"attention_mask": np.ones((1, len(samples)), np.int64)} if networks.masked else {}
-    states = networks.encoder.run(None, {"input_values": samples[None], **mask})[0]
-    fixed = {"encoder_hidden_states": states}
-    if networks.masked:
-        fixed["encoder_attention_mask"] = mask["attention_mask"]
-    memory = {_past(name): np.zeros(networks.empty, np.float32) for name in networks.memories}
-    tokens: list[int] = []
-    probabilities: list[float] = []
-    last, place, count = START, 0, _AHEAD
-    while len(tokens) < most:
-        ahead = proposal[place : place + min(count, most - len(tokens) - 1)]
-        inputs: dict[str, NDArray[Any]] = {
-            "input_ids": np.array([[last, *ahead]], np.int64),
-            "use_cache_branch": np.array([bool(tokens)]),
-            **fixed,
-            **memory,
-        }
-        logits, *present = networks.decoder.run(None, inputs)
-        followed = 0
-        for proposed, row in zip([*ahead, None], logits[0], strict=True):
-            last, probability = _likeliest(row)
-            if last == END:
-                return _Written(tuple(tokens), tuple(probabilities))
-            tokens.append(last)
-            probabilities.append(probability)
-            if last != proposed:
-                break
-            followed += 1
-        for name, value in zip(networks.memories, present, strict=True):
-            if ".encoder." not in name:
-                memory[_past(name)] = value[:, :, : len(tokens)]
-            elif len(tokens) == followed + 1:  # the first step's; later ones leave the encoder's memories empty
-                memory[_past(name)] = value
-        count = _AHEAD if followed == len(ahead) else _AHEAD_AFTER_MISS
-        place = _next_place(proposal, place + followed, last)
-    return _Written(tuple(tokens), tuple(probabilities))
-
-
-def _next_place(proposal: Sequence[int], place: int, written: int) -> int:
-    """Where to go on in a proposal of which the piece at ``place`` was not followed, but another one written.
-
-    >>> _next_place([7, 8, 9, 5], 1, 9), _next_place([7, 8, 9, 5], 1, 6)
-    (3, 1)
-    """
-    near = range(max(place - _BEFORE, 0), min(place + _AFTER, len(proposal)))
-    same = [other for other in near if proposal[other] == written]
-    return 1 + min(same, key=lambda other: abs(other - place), default=place - 1)
-
-
-def _likeliest(logits: Floats) -> tuple[int, float]:
-    best = int(logits.argmax())
-    return best, float(1.0 / np.exp(logits.astype(np.float64) - float(logits[best])).sum())
-
-
-def _past(name: str) -> str:
-    return name.replace("present", "past_key_values", 1)
-
-
-@lru_cache(maxsize=2)
-def _networks(model: str, _cache: Path) -> _Networks:
-    files = files_of(model)
-    encoder, decoder = (
-        open_session(name_subgraphs(to_onnx(files[name])), where=str(files[name]))
-        for name in ("encoder_model.ort", "decoder_model_merged.ort")
-    )
-    shape = next(one.shape for one in decoder.get_inputs() if one.name.startswith("past_key_values"))
-    return _Networks(
-        encoder,
-        decoder,
-        tuple(output.name for output in decoder.get_outputs())[1:],
-        (1, int(shape[1]), 0, int(shape[3])),
-        any(one.name == "attention_mask" for one in encoder.get_inputs()),
-        read_pieces(files["tokenizer.bin"]),
-    )
+def check_recognizer(model: str, *, language: str) -> None:
+    """Reject an unknown recognizer, and a language that it does not write."""
+    if model not in RECOGNIZERS:
+        raise UnknownNameError(f"no recognizer '{model}'; {did_you_mean(model, RECOGNIZERS)}")
+    if model in ENGLISH_RECOGNIZERS and language != "en":
+        raise ConfigError(
+            f"recognizer '{model}' writes English only, not '{language}'; use {' or '.join(whisper.MODELS)}"
+        )
+    whisper.check_language(language)

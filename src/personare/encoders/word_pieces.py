@@ -1,8 +1,10 @@
-"""The word pieces that Moonshine writes: read from its file, and put together to text or to words."""
+"""Word pieces of the recognizers: read from Moonshine's file, and joined to text or to words with a confidence."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from personare.core.errors import WeightsError
@@ -10,6 +12,15 @@ from personare.core.errors import WeightsError
 START, END = 1, 2
 _FIRST_SPECIAL = 32_000  # the vocabulary's last 768 entries are marks, not text
 _SPACE = "\u2581"
+_WORD = re.compile(rb"\S+")
+
+
+@dataclass(frozen=True)
+class RecognizedWord:
+    """A word as written, with its capitals and marks, and the probability of its least likely piece."""
+
+    text: str
+    confidence: float
 
 
 def read_pieces(path: Path) -> tuple[bytes, ...]:
@@ -54,3 +65,18 @@ def words_of(tokens: Sequence[int], pieces: Sequence[bytes]) -> list[tuple[str, 
             words[-1] = (words[-1][0] + piece, [*words[-1][1], place])
     texts = ((content.decode("utf-8", errors="replace").strip(), places) for content, places in words)
     return [(text, places) for text, places in texts if text]
+
+
+def spaced_words(pieces: Sequence[bytes], probabilities: Sequence[float]) -> list[RecognizedWord]:
+    """Split joined pieces at white space; a character may be spread over several pieces.
+
+    >>> spaced_words([b" an", b"na", b" came "], [0.9, 0.5, 0.8])
+    [RecognizedWord(text='anna', confidence=0.5), RecognizedWord(text='came', confidence=0.8)]
+    """
+    piece_of = [place for place, piece in enumerate(pieces) for _ in piece]
+    words = []
+    for match in _WORD.finditer(b"".join(pieces)):
+        confidence = min(probabilities[place] for place in piece_of[match.start() : match.end()])
+        texts = match.group().decode("utf-8", errors="replace").split()  # white space that is not ASCII
+        words += [RecognizedWord(text, confidence) for text in texts]
+    return words

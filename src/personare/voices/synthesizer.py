@@ -49,3 +49,22 @@ class Synthesizer(Protocol):
     def __call__(self, text: str, *, voice: int, rate: float, rng: np.random.Generator) -> Audio:
         """Speak ``text``; ``rate`` is the speaking rate, 1 is the voice's own. Text without a word gives no samples."""
         ...
+
+
+@runtime_checkable
+class PhonemeSynthesizer(Protocol):
+    """A frozen dataclass that speaks phonemes of any language; the same input gives the same samples."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The exact network, its files and settings."""
+        ...
+
+    @property
+    def voices(self) -> Sequence[OfflineVoice]:
+        """Its pseudo-speakers."""
+        ...
+
+    def speak_phonemes(self, phonemes: str, *, voice: int, rate: float, rng: np.random.Generator) -> Audio:
+        """Speak phonemes in the synthesizer's own symbols; marks and spaces alone give no samples."""
+        ...

@@ -15,7 +15,8 @@ from personare.core.errors import ConfigError
 from personare.corpora.voices.plan import PlannedUtterance
 from personare.corpora.voices.reading_aloud import LONGEST, READERS, read_aloud
 from personare.corpora.voices.speakers import Speaker
-from personare.corpora.voices.synthesizer import LOUDEST, NATIVE_RATE_HZ, style_of, synthesize
+from personare.corpora.voices.synthesizer import NATIVE_RATE_HZ, style_of, synthesize
+from personare.voices.kokoro import LOUDEST
 from personare.voices.spelling import SYMBOLS
 
 SPELLED = "ˈOpən, nˈW."

@@ -11,7 +11,8 @@ import pytest
 
 from personare.core.errors import ConfigError
 from personare.corpora.voices.plan import plan, speaker
-from personare.corpora.voices.synthesizer import fingerprint, style_of, symbol_ids, synthesize
+from personare.corpora.voices.synthesizer import fingerprint, style_of, synthesize
+from personare.voices.kokoro import symbol_ids
 
 
 def test_a_fingerprint_changes_with_everything_that_changes_the_sound() -> None:

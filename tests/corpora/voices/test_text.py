@@ -9,8 +9,8 @@ from collections import Counter
 
 import pytest
 
-from personare.corpora.voices.synthesizer import symbol_ids
 from personare.corpora.voices.text import sentences
+from personare.voices.kokoro import symbol_ids
 
 # the sounds of General American and of Southern British English in Kokoro's symbols
 CONSONANTS = set("pbtdkɡfvθðszʃʒhʧʤmnŋlɹwj")

@@ -14,9 +14,10 @@ import numpy as np
 from personare.core.audio import Audio, resample
 from personare.core.onnx_format import INT64, OnnxNetwork, OnnxValue, decode_model, encode_model
 from personare.core.sessions import open_session
-from personare.corpora.voices.kokoro_network import IR_VERSION, OPSETS, with_products
 from personare.corpora.voices.speakers import Speaker
-from personare.corpora.voices.synthesizer import NATIVE_RATE_HZ, network_file, style_of, symbol_ids, turned_down
+from personare.corpora.voices.synthesizer import NATIVE_RATE_HZ, style_of, turned_down
+from personare.voices.kokoro import network_file, symbol_ids
+from personare.voices.kokoro_network import IR_VERSION, OPSETS, with_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

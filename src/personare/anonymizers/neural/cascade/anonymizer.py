@@ -45,7 +45,7 @@ from personare.core.seeding import Key
 from personare.core.spoken import NOTHING_KNOWN, SpeakerEvidence, SpeakerFacts, SpeechNotes, SpokenAudio
 from personare.core.weights import require
 from personare.encoders import swift
-from personare.encoders.recognition import RECOGNIZERS
+from personare.encoders.recognition import ENGLISH_RECOGNIZERS
 from personare.voices.piper import VOICES, Piper, measured_voices
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ class Cascade(Fingerprinted):
     synthesizer: Piper = field(init=False, repr=False, default_factory=Piper)
 
     def __post_init__(self) -> None:
-        if self.recognizer not in RECOGNIZERS:
-            known = did_you_mean(self.recognizer, RECOGNIZERS)
+        if self.recognizer not in ENGLISH_RECOGNIZERS:
+            known = did_you_mean(self.recognizer, ENGLISH_RECOGNIZERS)
             raise UnknownNameError(f"cascade: no recognizer '{self.recognizer}'; {known}")
         check_language(self.language, where="cascade")
         for name in ("sure_from", "refuse_below"):

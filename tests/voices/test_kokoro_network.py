@@ -10,9 +10,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from personare.core.onnx_format import decode_model
 from personare.core.sessions import open_session
-from personare.corpora.voices import kokoro_network, synthesizer
-from personare.corpora.voices.kokoro_network import multiplies_exactly, with_products
-from personare.corpora.voices.plan import plan
+from personare.core.weights import home
+from personare.voices import kokoro, kokoro_network
+from personare.voices.kokoro_network import multiplies_exactly, with_products
 
 ZERO = 131  # of the weights
 
@@ -79,13 +79,12 @@ def test_where_products_are_not_exact_the_network_stays_as_shipped(monkeypatch: 
 @pytest.mark.slow
 @pytest.mark.models
 def test_the_sound_is_that_of_the_shipped_network_to_the_bit() -> None:
-    utterance = min(plan(4, 3, seed=1), key=lambda one: len(one.phonemes))
-    ids = synthesizer.symbol_ids(utterance.phonemes)
+    ids = kokoro.symbol_ids("wˈɔtɚ")
     inputs: dict[str, np.ndarray[Any, Any]] = {
         "input_ids": np.array([[0, *ids, 0]], np.int64),
-        "style": synthesizer.style_of(utterance.speaker, len(ids)),
-        "speed": np.array([utterance.speaker.pace], np.float32),
+        "style": kokoro.mixed_style(("af_heart",), (1.0,), length=len(ids)),
+        "speed": np.ones(1, np.float32),
     }
-    plain = open_session(synthesizer._files()["kokoro-quantized.onnx"])
-    theirs, ours = (one.run(["waveform"], inputs)[0] for one in (plain, synthesizer._session()))
+    plain = open_session(kokoro.network_file())
+    theirs, ours = (one.run(["waveform"], inputs)[0] for one in (plain, kokoro.session(home())))
     np.testing.assert_array_equal(ours, theirs)
