@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from personare.languages.letter_rules import LetterRules, fold, pronounce_clauses
+from personare.languages.letter_rules import LetterRules, fold, pronounce_clauses, with_stress
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyzäöüßé"
 _V = "[aeiouäöüyé]"
 _CONS = "[bcdfghjklmnpqrstvwxzß]"
 # after a vowel: one consonant and a vowel, or the end, makes it long
-_OPEN = f"(?={_CONS}(?:[aeiouäöüy])|(?:[bdfgkpt][lr]|[bdg]n)[aeiouäöüy]|[ßhr]?$|ß|[bdg](?:$|s?t$|t[ae]|s$|st)|[lmnrgdts]$|qu|th[aeiou])"
-_SHORT_BEFORE = "(?=ch|sch|ck|x|ng|nk|tz|pf|ss)"
-_FRONTED = "[ieäöüylnr]"
+_OPEN = f"(?={_CONS}(?:[aeiouäöüy])|(?:[bdfgkpt][lr]|[bdg]n)[aeiouäöüy]|[ßhr]?$|ß|[bdg](?:$|s?t$|t[ae]|s$|st)|[lmnrgdtsf]$|qu|th[aeiou])"
 _RULES = LetterRules.of(
     ("", "'", "", ""),
     # vowels
@@ -48,6 +46,7 @@ _RULES = LetterRules.of(
     ("^(?:h)", "o", "ch$|h", "oː"),
     ("^sp", "a", "ch", "ɑː"),
     *(("", letter, "ch", sound) for letter, sound in zip("aiouäöü", "aɪɔʊɛœy", strict=True)),
+    ("[^aeiouäöü]", "i", "g(?:$|e|s|t|k)", "ɪ"),
     *(("", letter, _OPEN, sound + "ː") for letter, sound in zip("aioäöüuy", "ɑioɛøyuy", strict=True)),
     *(("", letter, "", sound) for letter, sound in zip("aioäöüuy", "aɪɔɛœyʊy", strict=True)),
     # e: schwa after the stem's vowel, unless stressed
@@ -105,6 +104,7 @@ _RULES = LetterRules.of(
     ("", "c", "", "k"),
     ("", "x", "", "ks"),
     ("", "g", "", "ɡ"),
+    (_V, "h", "(?=[eiou])", ""),
     ("", "h", "", "h"),
     ("", "j", "", "j"),
     ("^|[fh]|[aeiouäöüy]h?", "r", "(?=[aeiouäöüy])", "r"),
@@ -117,7 +117,7 @@ _WHOLE = {
     **{"einen": "ˌInən", "einem": "ˌInəm", "einer": "ˌInɜ", "eines": "ˌInəs", "ich": "ɪç", "du": "duː", "er": "ɛɾ"},
     **{"sie": "ziː", "es": "ɛs", "wir": "viːɾ", "ihr": "iːɾ", "ihre": "ˌiːrə", "mein": "mIn", "meine": "mˌInə", "meines": "mˌInəs"},
     **{"und": "ʊnt", "oder": "ˌoːdɜ", "aber": "ˌɑːbɜ", "in": "ɪn", "im": "ɪm", "an": "an", "am": "am", "auf": "Wf"},
-    **{"mit": "mɪt", "von": "fɔn", "vom": "fɔm", "vor": "foːɾ", "für": "fyːɾ", "zu": "ʦuː", "zum": "ʦʊm", "zur": "ʦʊɾ"},
+    **{"mit": "mɪt", "von": "fɔn", "vom": "fɔm", "vor": "fˌoːɾ", "für": "fyːɾ", "zu": "ʦuː", "zum": "ʦʊm", "zur": "ʦʊɾ"},
     **{"bei": "bI", "beim": "bIm", "nach": "nɑːx", "aus": "Ws", "um": "ʊm", "bis": "bɪs", "seit": "zIt", "durch": "dʊɾç"},
     **{"ist": "ɪst", "sind": "zɪnt", "war": "vɑːɾ", "hat": "hat", "habe": "hɑːbə", "haben": "hɑːbən", "hatte": "hˌatə"},
     **{"nicht": "nˈɪçt", "noch": "nɔx", "was": "vˈas", "wo": "vˌoː", "wer": "vˈeːɾ", "wie": "viː", "als": "als", "so": "zoː"},
@@ -126,8 +126,8 @@ _WHOLE = {
     **{"dieser": "dˌiːzɜ", "unser": "ˌʊnzɜ", "unsere": "ˌʊnzərə", "unserer": "ˌʊnzərɜ", "über": "ˌyːbɜ", "unter": "ˌʊntɜ"},
     **{"arzt": "ˈaɾʦt", "termin": "tɛɾmˈiːn", "wieder": "vˈiːdɜ", "etwas": "ˈɛtvɑːs", "buch": "bˈuːx", "bücher": "bˈyːçɜ"},
     **{"nächsten": "nˈɛːçstən", "nächste": "nˈɛːçstə", "kaffee": "kˈafeː", "restaurant": "rɛstorˈɑ̃ː", "büro": "byːrˈoː"},
-    **{"viel": "fˈiːl", "vielleicht": "fiːlˈIçt", "deshalb": "dɛshˈalp", "zurück": "ʦuːrˈyk", "firma": "fˈɪɾmɑː", "euro": "ˈɔøroː"},
-    **{"heraus": "hɛrˈWs", "orange": "orˈɑ̃ːʒə", "orangen": "orˈɑ̃ːʒən", "mal": "mˈɑːl", "schon": "ʃoːn", "pinguin": "pˈɪŋɡuːˌiːn"},
+    **{"viel": "fˈiːl", "vielleicht": "fɪlˈIçt", "deshalb": "dɛshˈalp", "zurück": "ʦuːrˈyk", "firma": "fˈɪɾmɑː", "euro": "ˈɔøroː"},
+    **{"orange": "orˈɑ̃ːʒə", "orangen": "orˈɑ̃ːʒən", "mal": "mˈɑːl", "schon": "ʃoːn", "pinguin": "pˈɪŋɡuːˌiːn"},
     **{"chemie": "çeːmˈiː", "april": "aprˈɪl", "august": "Wɡˈʊst", "dezember": "deːʦˈɛmbɜ", "november": "noːvˈɛmbɜ"},
     **{"september": "zɛptˈɛmbɜ", "oktober": "ɔktˈoːbɜ", "juni": "jˈuːniː", "juli": "jˈuːliː", "computer": "kɔmpjˈuːtɜ"},
     **{"berlin": "bɛɾlˈiːn", "familie": "famˈiːlɪə", "zwei": "ʦvˈI", "drei": "dɾˈI", "jetzt": "jˈɛʦt", "sehr": "zˈeːɾ", "hier": "hˈiːɾ"},
@@ -135,25 +135,47 @@ _WHOLE = {
     **{"stadt": "ʃtˈat", "wahr": "vˈɑːɾ", "weg": "vˈeːk", "ob": "ɔp", "ab": "ap", "hin": "hɪn", "bin": "bɪn", "kann": "kan"},
     **{"muss": "mˈʊs", "soll": "zˌɔl", "will": "vɪl", "erst": "ˈeːɾst", "mond": "mˈoːnt", "montag": "mˈoːntɑːk", "pferd": "pfˈeːɾt"},
     **{"obst": "ˈoːpst", "jagd": "jˈɑːkt", "magd": "mˈɑːkt", "erde": "ˈeːɾdə", "wert": "vˈeːɾt", "herd": "hˈeːɾt", "bus": "bˈʊs"},
-    **{"es-": "ɛs", "museum": "muːzˈeːʊm", "doktor": "dˈɔktoːɾ", "professor": "pɾoːfˈɛsoːɾ", "direktor": "diːrˈɛktoːɾ"},
+    **{"museum": "muːzˈeːʊm", "doktor": "dˈɔktoːɾ", "professor": "pɾoːfˈɛsoːɾ", "direktor": "diːrˈɛktoːɾ"},
     **{"ihren": "ˌiːrən", "ihrem": "ˌiːrəm", "keine": "kˌInə", "kein": "kIn", "keinen": "kˌInən", "dir": "diːɾ", "mir": "miːɾ"},
 }
-_STRESSED_PREFIX = "auf|aus|ab|an|bei|ein|mit|nach|vor|zurück|zu|um|her|hin|los|weg|fest|heraus|wieder|unter|über|voll|durch|entgegen|zusammen"
+_STRESSED_PREFIX = (
+    "herein|heraus|herunter|hinaus|hinein|auf|aus|ab|an|bei|ein|mit|nach|vor|zurück|zusammen|zu|um|her|hin|los|weg|fest|heraus|wieder|unter|über|durch|entgegen"
+)
 _UNSTRESSED_PREFIX = "be|ge|er|ver|zer|ent|emp"
-_SUFFIX = "heit|keit|schaft|lich|los|bar|sam|haft|ung|chen|lein|nis|tum|wärts|zehn|zig|weise"
+_ONSET = "(?:[bcdfghjklmnpqrtvwz]|[bfgkp]l|[bdfgkpt]r|[gk]n|qu|zw|pf|pfl|sch[lmnrw]?|st|str|sp|spr|spl|s(?=[aeiouäöü]))?"
+_NO_PREFIX = re.compile(
+    r"(?:bei(?!r|nh)|berg|best(?:e|en|er|es)$|bes(?:en|ser)|bet(?:en|t)|becher|bel?len|gest(?:ern|e|en)$|gern|gel[bdt]|gegen|geh(?:e|en|st|t|end)$|geb(?:en|e|t)?$|"
+    r"gei|gen(?:au)?(?:$|f)|ger(?:ade)|erd|ern|erst|erb|ente|enk|end|eng|vers(?:e|en)?$|bein|beere|becken|gew?isser_|geo)"
+)
+_FRONT_SOUNDS = {
+    **{"zu": "ʦˈuː", "her": "hˈeːɾ", "hin": "hˈɪn", "über": "ˌyːbɜ", "unter": "ˌʊntɜ", "wieder": "vˈiːdɜ", "an": "ˈan"},
+    **{"ab": "ˈap", "um": "ˈʊm", "mit": "mˈɪt", "weg": "vˈɛk", "heraus": "hɛrˈWs", "herein": "hɛrˈIn", "hinaus": "hɪnˈWs"},
+    **{"hinein": "hɪnˈIn", "herunter": "hɛrˈʊntɜ", "zurück": "ʦuːrˈyk", "zusammen": "ʦuːzˈamən", "nach": "nˈɑːx"},
+}
+_SUFFIX = "heit|keit|schaft|lich|los|bar|sam|haft|ung|(?<=[dlmnst])chen|lein|nis|tum|wärts|zehn|zig|weise"
+_SUFFIX_SOUNDS = {
+    **{"heit": "hIt", "keit": "kIt", "schaft": "ʃaft", "lich": "lɪç", "los": "loːs", "bar": "bɑːɾ", "sam": "zɑːm"},
+    **{"haft": "haft", "ung": "ʊŋ", "chen": "çən", "lein": "lIn", "nis": "nɪs", "tum": "tuːm", "wärts": "vɛɾʦ"},
+    **{"zehn": "ʦeːn", "zig": "ʦɪç", "weise": "vIzə"},
+}
+_NUMBER_SOUNDS = {
+    **{"null": "nʊl", "eins": "Ins", "ein": "In", "zwei": "ʦvI", "drei": "dɾI", "vier": "fiːɾ", "fünf": "fynf", "sechs": "zɛks"},
+    **{"sieben": "ziːbən", "acht": "axt", "neun": "nɔøn", "zehn": "ʦeːn", "elf": "ɛlf", "zwölf": "ʦvœlf", "sechzehn": "zɛçʦeːn"},
+    **{"siebzehn": "ziːpʦeːn", "vierzehn": "fɪɾʦeːn", "zwanzig": "ʦvanʦɪç", "dreißig": "dɾIsɪç", "vierzig": "fɪɾʦɪç"},
+    **{"fünfzig": "fynfʦɪç", "sechzig": "zɛçʦɪç", "siebzig": "ziːpʦɪç", "achtzig": "axʦɪç", "neunzig": "nɔønʦɪç"},
+    **{"hundert": "hʊndɜt", "tausend": "tWzənt", "und": "ʊnt", "ste": "stə", "sten": "stən", "ster": "stɜ", "te": "tə"},
+    **{"ten": "tən", "ter": "tɜ", "dritte": "dɾɪtə", "dritten": "dɾɪtən", "erste": "eːɾstə", "ersten": "eːɾstən"},
+}
+_NUMERAL = "|".join(sorted(_NUMBER_SOUNDS, key=len, reverse=True))
 _PARTS = re.compile(
     rf"^(?:(?P<front>{_STRESSED_PREFIX})(?=(?:zu)?(?:{_UNSTRESSED_PREFIX})?[bcdfghjklmnpqrstvwzß]*[aeiouäöü].*[aeiouäöü]))?"
-    rf"(?P<zu>zu(?=[a-zäöü]+en$))?(?:(?P<weak>{_UNSTRESSED_PREFIX})(?={_CONS}*{_V}{{1,2}}(?!$).*))?(?P<stem>.+)$"
-)
-_LOAN = re.compile(
-    r"(?:tion(?:en)?|ität(?:en)?|ier(?:en|t|te|ten|ung|ungen)|ist(?:en)?|ant(?:en)?|ent(?:en)?|enz|anz|ur(?:en)?|ie|ik|"
-    r"al|ell(?:e|en|er)?|iv(?:e|en|er)?|eur|age|ös(?:e|en|er)?|är|ment|graf|graph|loge|logie|thek|abel|isch)$"
+    rf"(?P<zu>zu(?=[a-zäöü]+en$))?(?:(?P<weak>{_UNSTRESSED_PREFIX})(?={_ONSET}{_V}{{1,2}}(?!$).*))?(?P<stem>.+)$"
 )
 _LOAN_STEM = re.compile(
     r"^(?:patient|student|präsident|dokument|instrument|medikament|musik|fabrik|politik|universität|qualität|funktion|"
     r"information|situation|station|nation|.*(?:tion|ität|ier(?:en|t|te|ten)|enz|eur|logie|graph|ell(?:e|en)?|thek)(?:en|s)?$|"
     r"interessant|elegant|moment|natur|kultur|literatur|normal|total|lokal|original|minut|papier|problem|system|programm|"
-    r"person|kontakt|artikel|italien|polizei|bäckerei|melod|energ|industr|republik|partei|august|april|idee|armee)"
+    r"person|persön|regier|kontakt|artikel|italien|polizei|bäckerei|melod|energ|industr|republik|partei|august|april|idee|armee)"
 )
 _COMMON_HEADS = re.compile(
     r"^(?P<first>.{3,}?(?:s|en|n)?)(?P<last>schwester|zimmer|schirm|tag|zeug|vater|mutter|qualität|fabrik|bahn|hof|haus|häuser|"
@@ -168,7 +190,21 @@ def _word(word: str) -> str:
     letters = fold(word, ALPHABET).replace("'", "")
     if not letters:
         return ""
+    if letters not in _WHOLE and re.fullmatch(f"(?:{_NUMERAL})+", letters):
+        return _number(letters)
     return _WHOLE.get(letters) or _compound(letters)
+
+
+def _number(letters: str) -> str:
+    """Pronounce a number written as one word: its last part is stressed, the others less so."""
+    parts = re.findall(_NUMERAL, letters)
+    main = max(place for place, part in enumerate(parts) if place == 0 or part[0] not in "su" or len(part) > 4)
+    return "".join(
+        _NUMBER_SOUNDS[part]
+        if part[:2] in ("un", "st", "te") and place
+        else with_stress(_NUMBER_SOUNDS[part], "ˈ" if place == main else "ˌ", last=False)
+        for place, part in enumerate(parts)
+    )
 
 
 def _compound(letters: str) -> str:
@@ -189,13 +225,12 @@ def _cut(first: str) -> str:
 
 def _simple(letters: str) -> str:
     match = _PARTS.match(letters)
-    assert match is not None
+    if match is None or _NO_PREFIX.match(letters):
+        return _stem(letters, "ˈ")
     front, linking, weak, stem = (match[name] or "" for name in ("front", "zu", "weak", "stem"))
     spoken = ""
     if front:
-        spoken += {"zu": "ʦˈuː", "her": "hˈeːɾ", "hin": "hˈɪn", "über": "ˌyːbɜ", "unter": "ˌʊntɜ", "wieder": "vˈiːdɜ"}.get(
-            front, _stem(front, "ˈ")
-        )
+        spoken += _FRONT_SOUNDS.get(front) or _stem(front, "ˈ")
     if linking:
         spoken += "ʦuː"
     if weak:
@@ -205,12 +240,22 @@ def _simple(letters: str) -> str:
 
 def _stem(stem: str, mark: str) -> str:
     """Pronounce a stem and its native suffixes."""
-    cut = re.match(rf"^(?P<body>.*{_V}.*?)(?P<suffix>(?:{_SUFFIX})+(?:e|en|er|es|em|s)?)$", stem)
+    cut = re.match(rf"^(?P<body>.*?{_V}.*?)(?P<suffix>(?:{_SUFFIX})+(?:e|en|er|es|em|s)?)$", stem)
     if cut and not _LOAN_STEM.match(stem):
         body = _stressed(cut["body"], mark, voiced=cut["suffix"].startswith(("ung", "ig")))
-        suffix = re.sub("^z", "ʦ", _RULES.apply(cut["suffix"]))
-        return body + suffix.replace("ʃt", "st") if cut["suffix"].startswith("st") else body + suffix
+        return body + _suffixes(cut["suffix"])
     return _stressed(stem, mark)
+
+
+def _suffixes(letters: str) -> str:
+    """Pronounce native suffixes and the inflection after them."""
+    spoken = ""
+    for suffix in re.findall(_SUFFIX.replace("(?<=[dlmnst])", ""), letters):
+        spoken += _SUFFIX_SOUNDS[suffix]
+        letters = letters[len(suffix) :]
+    if letters and suffix == "los" and letters[0] == "e":
+        spoken = spoken[:-1] + "z"
+    return spoken + {"": "", "e": "ə", "en": "ən", "er": "ɜ", "es": "əs", "em": "əm", "s": "s"}[letters]
 
 
 def _stressed(stem: str, mark: str, *, voiced: bool = False) -> str:
@@ -221,15 +266,16 @@ def _stressed(stem: str, mark: str, *, voiced: bool = False) -> str:
     if _LOAN_STEM.match(stem):
         ending = re.search(r"(?:e|en|s|er|es|t|te|ten)$", stem)
         inner = [one for one in places if not ending or one < ending.start()]
-        loan = re.search(r"tion|ität|ier|enz|eur|logie|ell|thek|ei$|ik|[ae]nt|ur|al$", stem)
+        endings = list(re.finditer(r"tion|ität|ier|enz|eur|logie|ell|thek|ei$|ik|[ae]nt|ur|al$", stem))
+        loan = endings[-1] if endings else None
         place = inner[-1] if inner else place
         if loan:
-            place = loan.start() + (2 if loan[0] == "ität" else 3 if loan[0] == "tion" else 0)
-            place = loan.start() + 2 if loan[0] == "tion" else place
-        if stem.startswith(("artikel", "italien")):
+            place = loan.start() + {"ität": 2, "tion": 2, "logie": 3, "thek": 2}.get(loan[0], 0)
+        if stem.startswith(("artikel", "italien", "regier", "persön")):
             place = places[1]
     spoken = _RULES.apply(stem + "u" if voiced else stem, stressed=place, mark=mark)
-    return re.sub("u?ː?$|ʊ$", "", spoken) if voiced else spoken
+    spoken = spoken.replace(f"{mark}ə", f"{mark}ɛ").replace(f"{mark}ɜ", f"{mark}ɛɾ")
+    return re.sub("(?:uː|ʊ)$", "", spoken) if voiced else spoken
 
 
 def _clause(_: list[str], phonemes: list[str]) -> str:
