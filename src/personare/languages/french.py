@@ -69,6 +69,7 @@ _RULES = LetterRules.of(
     *(("", vowel + n, _NASAL, "ɔ̃") for vowel in "oô" for n in "nm"),
     # e
     ("", "eût", "", "y"),
+    ("^", "eu", "", "ø"),
     ("", "eu", "(?:x|s|t|)$|s|tr|d|t[ei]|v[^e]|bl|n[^e]", "ø"),
     ("", "eu", "", "œ"),
     ("", "eû", "", "ø"),
@@ -202,7 +203,7 @@ _ENT_NOUN = re.compile(
     r"viol|précéd|accid|présid|incid|pourc|fréqu|perman|innoc|référ|régim|conséqu|efficac|équival|consci|adolesc|"
     r"compét|import|suffis|dilig|intellig|absorb|concurr|continu_|torr|serp|inconv|résid|conval|orient|ascend))ents?$|ments?$"
 )
-_ASPIRATED = re.compile(r"^(?:hont|héros|haut|huit|hasard|hain|hors|hall|hand|haric|hock|holl|homard|hongr|hibou|hors|onz|oui|ouis|yaourt|week|un\b$)")
+_ASPIRATED = re.compile(r"^(?:hont|héros|haut|huit|hasard|hain|hors|hall|hand|haric|hock|holl|homard|hongr|hibou|hors|onz|oui|ouis|yaourt|week)")
 _LIAISON = {
     **dict.fromkeys(
         """les des ces mes tes ses nos vos leurs nous vous ils elles aux dans chez très sans sous plus sommes trois deux

@@ -132,7 +132,7 @@ _WHOLE = {
     **{"september": "zɛptˈɛmbɜ", "oktober": "ɔktˈoːbɜ", "juni": "jˈuːniː", "juli": "jˈuːliː", "computer": "kɔmpjˈuːtɜ"},
     **{"berlin": "bɛɾlˈiːn", "familie": "famˈiːlɪə", "zwei": "ʦvˈI", "drei": "dɾˈI", "jetzt": "jˈɛʦt", "sehr": "zˈeːɾ", "hier": "hˈiːɾ"},
     **{"software": "zˈɔftvɛːɾ", "telefon": "teːləfˈoːn", "hotel": "hoːtˈɛl", "hamburg": "hˈambʊɾk", "sabine": "zabˈiːnə"},
-    **{"stadt": "ʃtˈat", "wahr": "vˈɑːɾ", "weg": "vˈeːk", "ob": "ɔp", "ab": "ap", "hin": "hɪn", "bin": "bɪn", "kann": "kan"},
+    **{"münchen": "mˈynçən", "stadt": "ʃtˈat", "wahr": "vˈɑːɾ", "weg": "vˈeːk", "ob": "ɔp", "ab": "ap", "hin": "hɪn", "bin": "bɪn", "kann": "kan"},
     **{"muss": "mˈʊs", "soll": "zˌɔl", "will": "vɪl", "erst": "ˈeːɾst", "mond": "mˈoːnt", "montag": "mˈoːntɑːk", "pferd": "pfˈeːɾt"},
     **{"obst": "ˈoːpst", "jagd": "jˈɑːkt", "magd": "mˈɑːkt", "erde": "ˈeːɾdə", "wert": "vˈeːɾt", "herd": "hˈeːɾt", "bus": "bˈʊs"},
     **{"museum": "muːzˈeːʊm", "doktor": "dˈɔktoːɾ", "professor": "pɾoːfˈɛsoːɾ", "direktor": "diːrˈɛktoːɾ"},
@@ -175,7 +175,7 @@ _LOAN_STEM = re.compile(
     r"^(?:patient|student|präsident|dokument|instrument|medikament|musik|fabrik|politik|universität|qualität|funktion|"
     r"information|situation|station|nation|.*(?:tion|ität|ier(?:en|t|te|ten)|enz|eur|logie|graph|ell(?:e|en)?|thek)(?:en|s)?$|"
     r"interessant|elegant|moment|natur|kultur|literatur|normal|total|lokal|original|minut|papier|problem|system|programm|"
-    r"person|persön|regier|kontakt|artikel|italien|polizei|bäckerei|melod|energ|industr|republik|partei|august|april|idee|armee)"
+    r"person|persön|protokoll|tablett|adress|regier|kontakt|artikel|italien|polizei|bäckerei|melod|energ|industr|republik|partei|august|april|idee|armee)"
 )
 _COMMON_HEADS = re.compile(
     r"^(?P<first>.{3,}?(?:s|en|n)?)(?P<last>schwester|zimmer|schirm|tag|zeug|vater|mutter|qualität|fabrik|bahn|hof|haus|häuser|"

@@ -82,7 +82,7 @@ _SLIDING = re.compile(
     r"""(?:issim[oaie]|[aeiu]bil[ei]|evol[ei]|logo|loghi|graf[oaie]|metr[oi]|ology|[ao]tic[oa]|[aeio]tic[iae]|atiche|
     [lmnrtd]ic[oaie]|[lmnrtd]ich[ei]|fic[oaie]|stic[oaie]|stich[ei]|gic[oaie]|gich[ei]|sic[oai]|odo|odi|udin[ei]|agin[ei]|igin[ei]|
     aggin[ei]|ettan[oa]|ol[aoei]rono|[aei]rono|[aei]vano|[aei]ssero|ebbero|[aei]ndolo|[aei]ndosi|arsi[mt]o|ul[oaie]|ifficil[ei]|
-    [cg]ol[oaie]|ticol[oaie]|ev[oi]le|aneo|anea|anei|uolo|esim[oaie]|erl[oaie]mi|cin[oa]no|[aei]r(?:ci|lo|la|li|le|mi|ti|si|vi))$""",
+    [cg]ol[oaie]|ticol[oaie]|ev[oi]le|aneo|anea|anei|uolo|esim[oaie]|erl[oaie]mi|cin[oa]no|(?:nd|gg|tt|nc|lg|ng|rr|d|v)er(?:ci|lo|la|li|le|mi|ti|si|vi))$""",
     re.VERBOSE,
 )
 _PLAIN = re.compile(
