@@ -15,6 +15,7 @@ _C = "[bcdfgjklmnpqrstvwxz]"
 _SOUNDED = "(?=[bcdfgjklmnpqrtv]+e|[flrc](?:s?$)|[rlcf][bcdfgjklmnpqrtv]|v|pl|bl|il|ill)"
 _RULES = LetterRules.of(
     ("", "'", "", ""),
+    ("", "oment", "s?$", "omɑ̃"),
     # vowels with glides
     ("", "œu", "fs$", "ø"),
     ("", "œu", "", "œ"),
@@ -87,9 +88,19 @@ _RULES = LetterRules.of(
     ("[éiuyïoa]", "e", "s?$", ""),
     ("g", "e", "[aoâôu]", ""),
     ("^(?:d|r)", "e", "ss", "ə"),
-    ("", "e", "(?:bb|cc|dd|ff|gg|ll|mm|nn|pp|rr|ss|tt|x|sc|st|sp|ct|rm|rn|rt|rv|rs|rd|rc|rg|rb|rl|pt|cz|lq|l[^aeiouyhléè]|r[^aeiouyhrêéè])", "ɛ"),
+    (
+        "",
+        "e",
+        "(?:bb|cc|dd|ff|gg|ll|mm|nn|pp|rr|ss|tt|x|sc|st|sp|ct|rm|rn|rt|rv|rs|rd|rc|rg|rb|rl|pt|cz|lq|l[^aeiouyhléè]|r[^aeiouyhrêéè])",
+        "ɛ",
+    ),
     ("", "e", "(?:[cflr]|l[st]|ls|t)$", "ɛ"),
-    ("[aeiouyéè][^aeiouyéè]|[aeiouyéè](?:ch|qu|ss|tt|ll|nn|gn|ff)|[aeo]n[tcsd]", "e", "ment|r(?:ai|as|a|ons|ez|ont)|t[eé]r?$", ""),
+    (
+        "[aeiouyéè][^aeiouyéè]|[aeiouyéè](?:ch|qu|ss|tt|ll|nn|gn|ff)|[aeo]n[tcsd]|^sauv",
+        "e",
+        "gard|ment|r(?:ai|as|a|ons|ez|ont)|t[eé]r?$",
+        "",
+    ),
     ("i", "e", "r(?:ai|as|a|ons|ez|ont)", ""),
     ("", "e", "", "ə"),
     *(("", a, "", b) for a, b in zip("éèêëàâîïôûùüÿ", "eɛɛɛaaiioyyyi", strict=True)),
@@ -114,6 +125,7 @@ _RULES = LetterRules.of(
     ("", "ç", "", "s"),
     ("", "cch", "", "k"),
     ("", "ch", "r|l|œ|est", "k"),
+    ("psy", "ch", "[oi]", "k"),
     ("", "ch", "", "ʃ"),
     ("", "cc", _FRONT, "ks"),
     ("", "cc", "", "k"),
@@ -182,14 +194,79 @@ _WHOLE = {
     **{"monsieur": "məsjˈø", "messieurs": "mesjˈø", "femme": "fˈam", "femmes": "fˈam", "dix": "dˈis", "six": "sˈis"},
     **{"huit": "yˈit", "neuf": "nˈœf", "sept": "sˈɛt", "cinq": "sˈɛ̃k", "vingt": "vˈɛ̃", "cent": "sˈɑ̃", "août": "ˈut"},
     **{"ville": "vˈil", "villes": "vˈil", "mille": "mˈil", "fils": "fˈis", "plus": "ply", "tous": "tˈus", "eu": "ˈy"},
-    **{"œufs": "ˈø", "œuf": "ˈœf", "aujourd": "oʒuʁd", "hui": "yˈi", "beaucoup": "bokˌu", "depuis": "dəpyˌi", "jus": "ʒˈy"},
-    **{"patient": "pasjˈɑ̃", "patients": "pasjˈɑ̃", "client": "klijˈɑ̃", "clients": "klijˈɑ̃", "pays": "peˈi", "temps": "tˈɑ̃", "corps": "kˈɔʁ", "longtemps": "lɔ̃tˈɑ̃", "second": "səɡˈɔ̃", "seconde": "səɡˈɔ̃d"},
+    **{
+        "œufs": "ˈø",
+        "œuf": "ˈœf",
+        "aujourd": "oʒuʁd",
+        "hui": "yˈi",
+        "beaucoup": "bokˌu",
+        "depuis": "dəpyˌi",
+        "jus": "ʒˈy",
+    },
+    **{
+        "patient": "pasjˈɑ̃",
+        "patients": "pasjˈɑ̃",
+        "client": "klijˈɑ̃",
+        "clients": "klijˈɑ̃",
+        "pays": "peˈi",
+        "temps": "tˈɑ̃",
+        "corps": "kˈɔʁ",
+        "longtemps": "lɔ̃tˈɑ̃",
+        "second": "səɡˈɔ̃",
+        "seconde": "səɡˈɔ̃d",
+    },
     **{"secondes": "səɡˈɔ̃d", "ai": "e", "as": "a", "a": "a", "à": "a", "y": "i", "ou": "u", "où": "u", "quoi": "kwˌa"},
-    **{"jouent": "ʒˈu", "aboie": "abwˈa", "cet": "sɛt", "vers": "vɛʁ", "fier": "fjˈɛʁ", "hier": "jˈɛʁ", "mer": "mˈɛʁ", "cher": "ʃˈɛʁ", "hiver": "ivˈɛʁ"},
-    **{"oui": "wˈi", "non": "nˈɔ̃", "ouest": "wˈɛst", "est-ce": "ɛs", "qu": "k", "jusqu": "ʒysk", "lorsqu": "lɔʁsk", "nuit": "nyˈi"},
-    **{"eux": "ˈø", "yeux": "jˈø", "monsieurs": "məsjˈø", "examen": "ɛɡzamˈɛ̃", "examens": "ɛɡzamˈɛ̃", "clef": "klˈe", "onze": "ˈɔ̃z"},
-    **{"sud": "sˈyd", "net": "nˈɛt", "mars": "mˈaʁs", "tabac": "tabˈa", "gentil": "ʒɑ̃tˈi", "faim": "fˈɛ̃", "pied": "pjˈe"},
-    **{"automne": "otˈɔn", "compte": "kˈɔ̃t", "gens": "ʒˈɑ̃", "sens": "sˈɑ̃s", "sœur": "sˈœʁ", "cœur": "kˈœʁ", "bœuf": "bˈœf"},
+    **{
+        "jouent": "ʒˈu",
+        "aboie": "abwˈa",
+        "cet": "sɛt",
+        "vers": "vɛʁ",
+        "fier": "fjˈɛʁ",
+        "hier": "jˈɛʁ",
+        "mer": "mˈɛʁ",
+        "cher": "ʃˈɛʁ",
+        "hiver": "ivˈɛʁ",
+    },
+    **{
+        "oui": "wˈi",
+        "non": "nˈɔ̃",
+        "ouest": "wˈɛst",
+        "est-ce": "ɛs",
+        "qu": "k",
+        "jusqu": "ʒysk",
+        "lorsqu": "lɔʁsk",
+        "nuit": "nyˈi",
+    },
+    **{
+        "lille": "lˈil",
+        "bientôt": "bjɛ̃tˈo",
+        "esse": "ɛs",
+        "eux": "ˈø",
+        "yeux": "jˈø",
+        "monsieurs": "məsjˈø",
+        "examen": "ɛɡzamˈɛ̃",
+        "examens": "ɛɡzamˈɛ̃",
+        "clef": "klˈe",
+        "onze": "ˈɔ̃z",
+    },
+    **{
+        "sud": "sˈyd",
+        "net": "nˈɛt",
+        "mars": "mˈaʁs",
+        "tabac": "tabˈa",
+        "gentil": "ʒɑ̃tˈi",
+        "faim": "fˈɛ̃",
+        "pied": "pjˈe",
+    },
+    **{
+        "automne": "otˈɔn",
+        "compte": "kˈɔ̃t",
+        "gens": "ʒˈɑ̃",
+        "sens": "sˈɑ̃s",
+        "sœur": "sˈœʁ",
+        "cœur": "kˈœʁ",
+        "bœuf": "bˈœf",
+    },
 }
 _ELIDED = {"c": "s", "d": "d", "j": "ʒ", "l": "l", "m": "m", "n": "n", "s": "s", "t": "t", "qu": "k", "puisqu": "pyisk"}
 _UNSTRESSED = frozenset(
@@ -203,7 +280,9 @@ _ENT_NOUN = re.compile(
     r"viol|précéd|accid|présid|incid|pourc|fréqu|perman|innoc|référ|régim|conséqu|efficac|équival|consci|adolesc|"
     r"compét|import|suffis|dilig|intellig|absorb|concurr|continu_|torr|serp|inconv|résid|conval|orient|ascend))ents?$|ments?$"
 )
-_ASPIRATED = re.compile(r"^(?:hont|héros|haut|huit|hasard|hain|hors|hall|hand|haric|hock|holl|homard|hongr|hibou|hors|onz|oui|ouis|yaourt|week)")
+_ASPIRATED = re.compile(
+    r"^(?:hont|héros|haut|huit|hasard|hain|hors|hall|hand|haric|hock|holl|homard|hongr|hibou|hors|onz|oui|ouis|yaourt|week)"
+)
 _LIAISON = {
     **dict.fromkeys(
         """les des ces mes tes ses nos vos leurs nous vous ils elles aux dans chez très sans sous plus sommes trois deux
@@ -247,6 +326,16 @@ def _clause(written: list[str], phonemes: list[str]) -> str:
             spoken[place] = spoken[place][:-1]
         spoken[place] += _LIAISON[this]
     for place in range(len(written) - 1):
+        if written[place].lower() == "tous" and written[place + 1].lower() in (
+            "les",
+            "ces",
+            "mes",
+            "tes",
+            "ses",
+            "nos",
+            "vos",
+        ):
+            spoken[place] = "tu"
         if written[place].lower() == "neuf" and fold(written[place + 1], ALPHABET) in ("heures", "ans"):
             spoken[place] = "nˈœv"
     return " ".join(spoken)
@@ -258,4 +347,5 @@ def pronounce(text: str) -> str:
     >>> pronounce("Les enfants jouent dans le jardin.")
     'lez ɑ̃fˈɑ̃ ʒˈu dɑ̃ lə ʒaʁdˈɛ̃.'
     """
+    text = re.sub(r"\best-ce\b", "esse", text, flags=re.IGNORECASE)
     return pronounce_clauses(text, word=_word, clause=_clause)

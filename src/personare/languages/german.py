@@ -47,12 +47,19 @@ _RULES = LetterRules.of(
     ("^sp", "a", "ch", "ɑː"),
     *(("", letter, "ch", sound) for letter, sound in zip("aiouäöü", "aɪɔʊɛœy", strict=True)),
     ("[^aeiouäöü]", "i", "g(?:$|e|s|t|k)", "ɪ"),
+    (_V + ".*", "in", "$|nen$", "ɪn"),
+    ("n", "ieur", "", "jøːɾ"),
     *(("", letter, _OPEN, sound + "ː") for letter, sound in zip("aioäöüuy", "ɑioɛøyuy", strict=True)),
     *(("", letter, "", sound) for letter, sound in zip("aioäöüuy", "aɪɔɛœyʊy", strict=True)),
     # e: schwa after the stem's vowel, unless stressed
     (_V + ".*", "er", "(?:n|s|st|t|nd|nde[rnsm]?|te[rnsm]?)?$", "ɜ"),
     (_V + ".*", "er", "(?=[bdfgklmnpstvwz])", "ɜ"),
-    (_V + ".*", "e", "(?:[lmnstr]|ln|st|nd|nde[rnsm]?|ns|ls|ts|te|ten|tes?t|lte|lten|nt|nte[rnsm]?|rs|st[a-z]?|m)?$", "ə"),
+    (
+        _V + ".*",
+        "e",
+        "(?:[lmnstr]|ln|st|nd|nde[rnsm]?|ns|ls|ts|te|ten|tes?t|lte|lten|nt|nte[rnsm]?|rs|st[a-z]?|m)?$",
+        "ə",
+    ),
     (_V + ".*", "e", "(?:n[dtsk]|[nlr][aeiu]|[lnr]ung|lich|[ln]t?|r)", "ə"),
     ("", "e", "(?=sch|ck|x|ng|nk|tz|pf|ss|ch)", "ɛ"),
     ("", "e", _OPEN, "eː"),
@@ -113,43 +120,194 @@ _RULES = LetterRules.of(
     *(("", letter, "", letter) for letter in "bdfklmnpt"),
 )
 _WHOLE = {
-    **{"der": "dɛɾ", "die": "diː", "das": "das", "den": "deːn", "dem": "deːm", "des": "dɛs", "ein": "In", "eine": "ˌInə"},
+    **{
+        "der": "dɛɾ",
+        "die": "diː",
+        "das": "das",
+        "den": "deːn",
+        "dem": "deːm",
+        "des": "dɛs",
+        "ein": "In",
+        "eine": "ˌInə",
+    },
     **{"einen": "ˌInən", "einem": "ˌInəm", "einer": "ˌInɜ", "eines": "ˌInəs", "ich": "ɪç", "du": "duː", "er": "ɛɾ"},
-    **{"sie": "ziː", "es": "ɛs", "wir": "viːɾ", "ihr": "iːɾ", "ihre": "ˌiːrə", "mein": "mIn", "meine": "mˌInə", "meines": "mˌInəs"},
+    **{
+        "sie": "ziː",
+        "es": "ɛs",
+        "wir": "viːɾ",
+        "ihr": "iːɾ",
+        "ihre": "ˌiːrə",
+        "mein": "mIn",
+        "meine": "mˌInə",
+        "meines": "mˌInəs",
+    },
     **{"und": "ʊnt", "oder": "ˌoːdɜ", "aber": "ˌɑːbɜ", "in": "ɪn", "im": "ɪm", "an": "an", "am": "am", "auf": "Wf"},
-    **{"mit": "mɪt", "von": "fɔn", "vom": "fɔm", "vor": "fˌoːɾ", "für": "fyːɾ", "zu": "ʦuː", "zum": "ʦʊm", "zur": "ʦʊɾ"},
-    **{"bei": "bI", "beim": "bIm", "nach": "nɑːx", "aus": "Ws", "um": "ʊm", "bis": "bɪs", "seit": "zIt", "durch": "dʊɾç"},
+    **{
+        "mit": "mɪt",
+        "von": "fɔn",
+        "vom": "fɔm",
+        "vor": "fˌoːɾ",
+        "für": "fyːɾ",
+        "zu": "ʦuː",
+        "zum": "ʦʊm",
+        "zur": "ʦʊɾ",
+    },
+    **{
+        "bei": "bI",
+        "beim": "bIm",
+        "nach": "nɑːx",
+        "aus": "Ws",
+        "um": "ʊm",
+        "bis": "bɪs",
+        "seit": "zIt",
+        "durch": "dʊɾç",
+    },
     **{"ist": "ɪst", "sind": "zɪnt", "war": "vɑːɾ", "hat": "hat", "habe": "hɑːbə", "haben": "hɑːbən", "hatte": "hˌatə"},
-    **{"nicht": "nˈɪçt", "noch": "nɔx", "was": "vˈas", "wo": "vˌoː", "wer": "vˈeːɾ", "wie": "viː", "als": "als", "so": "zoː"},
-    **{"wenn": "vɛn", "dass": "das", "man": "man", "sich": "zɪç", "mich": "mɪç", "dich": "dɪç", "uns": "ʊns", "auch": "Wx"},
-    **{"wird": "vˌɪɾt", "werde": "vˈeːɾdə", "werden": "vˈeːɾdən", "diese": "dˌiːzə", "dieses": "dˌiːzəs", "diesen": "dˌiːzən"},
-    **{"dieser": "dˌiːzɜ", "unser": "ˌʊnzɜ", "unsere": "ˌʊnzərə", "unserer": "ˌʊnzərɜ", "über": "ˌyːbɜ", "unter": "ˌʊntɜ"},
-    **{"arzt": "ˈaɾʦt", "termin": "tɛɾmˈiːn", "wieder": "vˈiːdɜ", "etwas": "ˈɛtvɑːs", "buch": "bˈuːx", "bücher": "bˈyːçɜ"},
-    **{"nächsten": "nˈɛːçstən", "nächste": "nˈɛːçstə", "kaffee": "kˈafeː", "restaurant": "rɛstorˈɑ̃ː", "büro": "byːrˈoː"},
-    **{"viel": "fˈiːl", "vielleicht": "fɪlˈIçt", "deshalb": "dɛshˈalp", "zurück": "ʦuːrˈyk", "firma": "fˈɪɾmɑː", "euro": "ˈɔøroː"},
+    **{
+        "nicht": "nˈɪçt",
+        "noch": "nɔx",
+        "was": "vˈas",
+        "wo": "vˌoː",
+        "wer": "vˈeːɾ",
+        "wie": "viː",
+        "als": "als",
+        "so": "zoː",
+    },
+    **{
+        "wenn": "vɛn",
+        "dass": "das",
+        "man": "man",
+        "sich": "zɪç",
+        "mich": "mɪç",
+        "dich": "dɪç",
+        "uns": "ʊns",
+        "auch": "Wx",
+    },
+    **{
+        "wird": "vˌɪɾt",
+        "werde": "vˈeːɾdə",
+        "werden": "vˈeːɾdən",
+        "diese": "dˌiːzə",
+        "dieses": "dˌiːzəs",
+        "diesen": "dˌiːzən",
+    },
+    **{
+        "dieser": "dˌiːzɜ",
+        "unser": "ˌʊnzɜ",
+        "unsere": "ˌʊnzərə",
+        "unserer": "ˌʊnzərɜ",
+        "über": "ˌyːbɜ",
+        "unter": "ˌʊntɜ",
+    },
+    **{
+        "arzt": "ˈaɾʦt",
+        "termin": "tɛɾmˈiːn",
+        "wieder": "vˈiːdɜ",
+        "etwas": "ˈɛtvɑːs",
+        "buch": "bˈuːx",
+        "bücher": "bˈyːçɜ",
+    },
+    **{
+        "nächsten": "nˈɛːçstən",
+        "nächste": "nˈɛːçstə",
+        "kaffee": "kˈafeː",
+        "restaurant": "rɛstorˈɑ̃ː",
+        "büro": "byːrˈoː",
+    },
+    **{
+        "viel": "fˈiːl",
+        "vielleicht": "fɪlˈIçt",
+        "deshalb": "dɛshˈalp",
+        "zurück": "ʦuːrˈyk",
+        "firma": "fˈɪɾmɑː",
+        "euro": "ˈɔøroː",
+    },
     **{"orange": "orˈɑ̃ːʒə", "orangen": "orˈɑ̃ːʒən", "mal": "mˈɑːl", "schon": "ʃoːn", "pinguin": "pˈɪŋɡuːˌiːn"},
     **{"chemie": "çeːmˈiː", "april": "aprˈɪl", "august": "Wɡˈʊst", "dezember": "deːʦˈɛmbɜ", "november": "noːvˈɛmbɜ"},
     **{"september": "zɛptˈɛmbɜ", "oktober": "ɔktˈoːbɜ", "juni": "jˈuːniː", "juli": "jˈuːliː", "computer": "kɔmpjˈuːtɜ"},
-    **{"berlin": "bɛɾlˈiːn", "familie": "famˈiːlɪə", "zwei": "ʦvˈI", "drei": "dɾˈI", "jetzt": "jˈɛʦt", "sehr": "zˈeːɾ", "hier": "hˈiːɾ"},
-    **{"software": "zˈɔftvɛːɾ", "telefon": "teːləfˈoːn", "hotel": "hoːtˈɛl", "hamburg": "hˈambʊɾk", "sabine": "zabˈiːnə"},
-    **{"münchen": "mˈynçən", "stadt": "ʃtˈat", "wahr": "vˈɑːɾ", "weg": "vˈeːk", "ob": "ɔp", "ab": "ap", "hin": "hɪn", "bin": "bɪn", "kann": "kan"},
-    **{"muss": "mˈʊs", "soll": "zˌɔl", "will": "vɪl", "erst": "ˈeːɾst", "mond": "mˈoːnt", "montag": "mˈoːntɑːk", "pferd": "pfˈeːɾt"},
-    **{"obst": "ˈoːpst", "jagd": "jˈɑːkt", "magd": "mˈɑːkt", "erde": "ˈeːɾdə", "wert": "vˈeːɾt", "herd": "hˈeːɾt", "bus": "bˈʊs"},
+    **{
+        "berlin": "bɛɾlˈiːn",
+        "familie": "famˈiːlɪə",
+        "zwei": "ʦvˈI",
+        "drei": "dɾˈI",
+        "jetzt": "jˈɛʦt",
+        "sehr": "zˈeːɾ",
+        "hier": "hˈiːɾ",
+    },
+    **{
+        "software": "zˈɔftvɛːɾ",
+        "telefon": "teːləfˈoːn",
+        "hotel": "hoːtˈɛl",
+        "hamburg": "hˈambʊɾk",
+        "sabine": "zabˈiːnə",
+    },
+    **{
+        "münchen": "mˈynçən",
+        "husten": "hˈuːstən",
+        "datei": "dɑːtˈI",
+        "nachbar": "nˈaxbɑːɾ",
+        "medizin": "meːdiːʦˈiːn",
+        "server": "zˈœɾvɜ",
+        "benzin": "bɛnʦˈiːn",
+        "ingenieur": "ɪnʒənjˈøːɾ",
+        "stadt": "ʃtˈat",
+        "wahr": "vˈɑːɾ",
+        "weg": "vˈeːk",
+        "ob": "ɔp",
+        "ab": "ap",
+        "hin": "hɪn",
+        "bin": "bɪn",
+        "kann": "kan",
+    },
+    **{
+        "muss": "mˈʊs",
+        "soll": "zˌɔl",
+        "will": "vɪl",
+        "erst": "ˈeːɾst",
+        "mond": "mˈoːnt",
+        "montag": "mˈoːntɑːk",
+        "pferd": "pfˈeːɾt",
+    },
+    **{
+        "obst": "ˈoːpst",
+        "jagd": "jˈɑːkt",
+        "magd": "mˈɑːkt",
+        "erde": "ˈeːɾdə",
+        "wert": "vˈeːɾt",
+        "herd": "hˈeːɾt",
+        "bus": "bˈʊs",
+    },
     **{"museum": "muːzˈeːʊm", "doktor": "dˈɔktoːɾ", "professor": "pɾoːfˈɛsoːɾ", "direktor": "diːrˈɛktoːɾ"},
-    **{"ihren": "ˌiːrən", "ihrem": "ˌiːrəm", "keine": "kˌInə", "kein": "kIn", "keinen": "kˌInən", "dir": "diːɾ", "mir": "miːɾ"},
+    **{
+        "ihren": "ˌiːrən",
+        "ihrem": "ˌiːrəm",
+        "keine": "kˌInə",
+        "kein": "kIn",
+        "keinen": "kˌInən",
+        "dir": "diːɾ",
+        "mir": "miːɾ",
+    },
 }
-_STRESSED_PREFIX = (
-    "herein|heraus|herunter|hinaus|hinein|auf|aus|ab|an|bei|ein|mit|nach|vor|zurück|zusammen|zu|um|her|hin|los|weg|fest|heraus|wieder|unter|über|durch|entgegen"
-)
+_STRESSED_PREFIX = "herein|heraus|herunter|hinaus|hinein|auf|aus|ab|an|bei|ein|mit|nach|vor|zurück|zusammen|zu|um|her|hin|los|weg|fest|heraus|wieder|unter|über|durch|entgegen"
 _UNSTRESSED_PREFIX = "be|ge|er|ver|zer|ent|emp"
-_ONSET = "(?:[bcdfghjklmnpqrtvwz]|[bfgkp]l|[bdfgkpt]r|[gk]n|qu|zw|pf|pfl|sch[lmnrw]?|st|str|sp|spr|spl|s(?=[aeiouäöü]))?"
+_ONSET = (
+    "(?:[bcdfghjklmnpqrtvwz]|[bfgkp]l|[bdfgkpt]r|[gk]n|qu|zw|pf|pfl|sch[lmnrw]?|st|str|sp|spr|spl|s(?=[aeiouäöü]))?"
+)
 _NO_PREFIX = re.compile(
     r"(?:bei(?!r|nh)|berg|best(?:e|en|er|es)$|bes(?:en|ser)|bet(?:en|t)|becher|bel?len|gest(?:ern|e|en)$|gern|gel[bdt]|gegen|geh(?:e|en|st|t|end)$|geb(?:en|e|t)?$|"
     r"gei|gen(?:au)?(?:$|f)|ger(?:ade)|erd|ern|erst|erb|ente|enk|end|eng|vers(?:e|en)?$|bein|beere|becken|gew?isser_|geo)"
 )
 _FRONT_SOUNDS = {
     **{"zu": "ʦˈuː", "her": "hˈeːɾ", "hin": "hˈɪn", "über": "ˌyːbɜ", "unter": "ˌʊntɜ", "wieder": "vˈiːdɜ", "an": "ˈan"},
-    **{"ab": "ˈap", "um": "ˈʊm", "mit": "mˈɪt", "weg": "vˈɛk", "heraus": "hɛrˈWs", "herein": "hɛrˈIn", "hinaus": "hɪnˈWs"},
+    **{
+        "ab": "ˈap",
+        "um": "ˈʊm",
+        "mit": "mˈɪt",
+        "weg": "vˈɛk",
+        "heraus": "hɛrˈWs",
+        "herein": "hɛrˈIn",
+        "hinaus": "hɪnˈWs",
+    },
     **{"hinein": "hɪnˈIn", "herunter": "hɛrˈʊntɜ", "zurück": "ʦuːrˈyk", "zusammen": "ʦuːzˈamən", "nach": "nˈɑːx"},
 }
 _SUFFIX = "heit|keit|schaft|lich|los|bar|sam|haft|ung|(?<=[dlmnst])chen|lein|nis|tum|wärts|zehn|zig|weise"
@@ -159,8 +317,25 @@ _SUFFIX_SOUNDS = {
     **{"zehn": "ʦeːn", "zig": "ʦɪç", "weise": "vIzə"},
 }
 _NUMBER_SOUNDS = {
-    **{"null": "nʊl", "eins": "Ins", "ein": "In", "zwei": "ʦvI", "drei": "dɾI", "vier": "fiːɾ", "fünf": "fynf", "sechs": "zɛks"},
-    **{"sieben": "ziːbən", "acht": "axt", "neun": "nɔøn", "zehn": "ʦeːn", "elf": "ɛlf", "zwölf": "ʦvœlf", "sechzehn": "zɛçʦeːn"},
+    **{
+        "null": "nʊl",
+        "eins": "Ins",
+        "ein": "In",
+        "zwei": "ʦvI",
+        "drei": "dɾI",
+        "vier": "fiːɾ",
+        "fünf": "fynf",
+        "sechs": "zɛks",
+    },
+    **{
+        "sieben": "ziːbən",
+        "acht": "axt",
+        "neun": "nɔøn",
+        "zehn": "ʦeːn",
+        "elf": "ɛlf",
+        "zwölf": "ʦvœlf",
+        "sechzehn": "zɛçʦeːn",
+    },
     **{"siebzehn": "ziːpʦeːn", "vierzehn": "fɪɾʦeːn", "zwanzig": "ʦvanʦɪç", "dreißig": "dɾIsɪç", "vierzig": "fɪɾʦɪç"},
     **{"fünfzig": "fynfʦɪç", "sechzig": "zɛçʦɪç", "siebzig": "ziːpʦɪç", "achtzig": "axʦɪç", "neunzig": "nɔønʦɪç"},
     **{"hundert": "hʊndɜt", "tausend": "tWzənt", "und": "ʊnt", "ste": "stə", "sten": "stən", "ster": "stɜ", "te": "tə"},
@@ -173,7 +348,7 @@ _PARTS = re.compile(
 )
 _LOAN_STEM = re.compile(
     r"^(?:patient|student|präsident|dokument|instrument|medikament|musik|fabrik|politik|universität|qualität|funktion|"
-    r"information|situation|station|nation|.*(?:tion|ität|ier(?:en|t|te|ten)|enz|eur|logie|graph|ell(?:e|en)?|thek)(?:en|s)?$|"
+    r"information|situation|station|nation|.*(?:tion|ität|ier(?:en|t|te|ten)|enz|eur|logie|graph|ell(?:e|en)?|thek|[aeiou].*[^z]ei|[aeio].*isch|alist(?:in|en|innen)?|loge?(?:n|in|innen)?)(?:en|e|er|es|em|s)?$|apothek|"
     r"interessant|elegant|moment|natur|kultur|literatur|normal|total|lokal|original|minut|papier|problem|system|programm|"
     r"person|persön|protokoll|tablett|adress|regier|kontakt|artikel|italien|polizei|bäckerei|melod|energ|industr|republik|partei|august|april|idee|armee)"
 )
@@ -266,11 +441,16 @@ def _stressed(stem: str, mark: str, *, voiced: bool = False) -> str:
     if _LOAN_STEM.match(stem):
         ending = re.search(r"(?:e|en|s|er|es|t|te|ten)$", stem)
         inner = [one for one in places if not ending or one < ending.start()]
-        endings = list(re.finditer(r"tion|ität|ier|enz|eur|logie|ell|thek|ei$|ik|[ae]nt|ur|al$", stem))
+        endings = list(
+            re.finditer(
+                r"tion|ität|ier|enz|eur|logie|ell|thek|ei(?:en)?$|ik|[ae]nt|ur|al$|ist|log|[aeiouäöü](?=[^aeiouäöü]*isch)",
+                stem,
+            )
+        )
         loan = endings[-1] if endings else None
         place = inner[-1] if inner else place
         if loan:
-            place = loan.start() + {"ität": 2, "tion": 2, "logie": 3, "thek": 2}.get(loan[0], 0)
+            place = loan.start() + {"ität": 2, "tion": 2, "logie": 3, "thek": 2, "log": 1}.get(loan[0], 0)
         if stem.startswith(("artikel", "italien", "regier", "persön")):
             place = places[1]
     spoken = _RULES.apply(stem + "u" if voiced else stem, stressed=place, mark=mark)

@@ -23,6 +23,7 @@ _RULES = LetterRules.of(
     (_VOWEL, "gn", "", "ɲɲ"),
     ("", "gn", "", "ɲ"),
     ("", "sci", "[aouàòóù]", "ʃ"),
+    ("", "scie", "", "ʃɛ"),
     ("", "sc", _FRONT, "ʃ"),
     ("", "cch", "", "kː"),
     ("", "ggh", "", "ɡː"),
@@ -71,18 +72,18 @@ _UNSTRESSED = frozenset(
     """a ad ai agli al all alle alla allo che chi ci coi col come con cui da dagli dai dal dall dalla dalle dallo de dei
     degli del dell della delle dello di dov e è ed gli ha ho i il in io l la le li lo ma mi ne negli nei nel nell nella
     nelle nello non o per quel quell quest questa queste questi questo se si sia siamo sono su sugli sui sul sull sulla
-    sulle sullo hanno abbiamo era una uno ti tra fra un vi mia mio mie miei sua suo sue suoi tua tuo più""".split()
+    sulle sullo hanno abbiamo era una uno quella quelle quello ti tra fra un vi mia mio mie miei sua suo sue suoi tua tuo più""".split()
 )
 _SECONDARY = frozenset(
     """agli alle alla allo degli della delle dello dagli dalla dalle dallo negli nella nelle nello sugli sulla sulle
-    sullo questa queste questi questo siamo sono mia mio mie miei sua suo sue suoi tua tuo come hanno abbiamo era una uno sia""".split()
+    sullo questa queste questi questo siamo sono mia mio mie miei sua suo sue suoi tua tuo come hanno abbiamo era una uno sia quella quelle quello""".split()
 )
 # endings with the stress on the third syllable from the end
 _SLIDING = re.compile(
-    r"""(?:issim[oaie]|[aeiu]bil[ei]|evol[ei]|logo|loghi|graf[oaie]|metr[oi]|ology|[ao]tic[oa]|[aeio]tic[iae]|atiche|
+    r"""(?:issim[oaie]|[aeiu]bil[ei]|evol[ei]|log[oa]|loghi|graf[oaie]|metr[oi]|ology|[ao]tic[oa]|[aeio]tic[iae]|atiche|
     [lmnrtd]ic[oaie]|[lmnrtd]ich[ei]|fic[oaie]|stic[oaie]|stich[ei]|gic[oaie]|gich[ei]|sic[oai]|odo|odi|udin[ei]|agin[ei]|igin[ei]|
     aggin[ei]|ettan[oa]|ol[aoei]rono|[aei]rono|[aei]vano|[aei]ssero|ebbero|[aei]ndolo|[aei]ndosi|arsi[mt]o|ul[oaie]|ifficil[ei]|
-    [cg]ol[oaie]|ticol[oaie]|ev[oi]le|aneo|anea|anei|uolo|esim[oaie]|erl[oaie]mi|cin[oa]no|(?:nd|gg|tt|nc|lg|ng|rr|d|v)er(?:ci|lo|la|li|le|mi|ti|si|vi))$""",
+    [cg]ol[oaie]|ticol[oaie]|ev[oi]le|aneo|anea|anei|uolo|esim[oaie]|erl[oaie]mi|cin[oa]no|(?:nd|gg|tt|nc|lg|ng|rr)er(?:ci|lo|la|li|le|mi|ti|si|vi))$""",
     re.VERBOSE,
 )
 _PLAIN = re.compile(
@@ -108,13 +109,15 @@ _THIRD = frozenset(
     scrivono mettono chiedono credono rimangono salgono tengono dodicesimo crimine nomina ospedale_ chiamano trovano
     guardano aiutano aspettano diventano usano identita_ domenica camice codice codici indice pratica pratico zingaro
     bibita briciola candida clinica farmaco farmaci flebo_ metodo metodi periodo liquido solido stupido rapido timido
-    vedono credito merito""".split()
+    vedono credito merito napoli genova brindisi taranto bergamo padova""".split()
 )
-_OPEN_E = re.compile(r"ˈe(?=ll|nza|nt[e]$|st[aeior]|rn|rs|rt|tːr|mpr|bːr|nd|ʎ)|(?<=j)ˈe|(?<=^[dkrbt])ˈe(?=v)|(?<=r)ˈe(?=[dn]o$)")
+_OPEN_E = re.compile(
+    r"ˈe(?=ll|nza|nt[e]$|st[aeior]|rn|rs|rt|tːr|mpr|bːr|nd|ʎ)|(?<=j)ˈe|(?<=^[dkrbt])ˈe(?=v)|(?<=r)ˈe(?=[dn]o$)"
+)
 _OPEN_O = re.compile(r"(?<=w)ˈo|ˈo(?=rt|st|rn|ʎ|kː|pːo|tːe|v[eao]$|za$|nno|po$|ro$)|(?<=^s)ˈo$")
 _I_STRESSED = re.compile("(?:ia|ie|io)$")
 _WORDS_IN_IA = re.compile(
-    r"(?:[lmnr]og|ograf|omi|energ|allerg|pol[ii]z|farmac|polit|compagn|burocraz|democraz|malatt|fantas|bug|teor|batter|lotter|librer|trattor|pizzer|mar|v|z|per|follo|gioieller)i[ae]$"
+    r"(?:[lmnr]og|ograf|omi|energ|allerg|pol[ii]z|farmac|polit|compagn|burocraz|democraz|malatt|fantas|bug|teor|batter|lotter|librer|trattor|pizzer|gioieller)i[ae]$|^(?:mar|per|foll)i[ae]$"
 )
 
 _SHORT_IA = re.compile("^(?:(?:m|p|s|st|v|z)i|[st]u)[aoe]$")
@@ -132,6 +135,10 @@ def _word(word: str) -> str:
 
 
 def _part(part: str, *, elided: bool) -> str:
+    if elided and part == "c":
+        return "ʧ"
+    if _WORDS_IN_IA.search(part):
+        part = part[:-2] + "í" + part[-1]
     nuclei = _nuclei(part)
     if not nuclei or elided or (part in _UNSTRESSED and part not in _SECONDARY):
         return _reduced(_RULES.apply(part))

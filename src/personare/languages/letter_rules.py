@@ -18,7 +18,7 @@ Rule = tuple[str, str, str, str]
 _TOKEN = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['’](?=[^\W\d_]))*['’]?|[,.;:!?…—–]")
 _FOLDED = {
     **{"ł": "l", "đ": "d", "ð": "d", "þ": "t", "ø": "ö", "œ": "oe", "æ": "ae", "ß": "ss", "ı": "i", "ĸ": "k"},
-    **{"ŋ": "ng", "ħ": "h", "ŧ": "t", "ə": "e", "ſ": "s", "ŀ": "l", "ª": "a", "º": "o", "ŉ": "n"},
+    **{"ŋ": "ng", "ħ": "h", "ŧ": "t", "ə": "e", "ſ": "s", "ŀ": "l", "ª": "a", "º": "o", "ŉ": "n", "µ": "mikro"},
 }
 _MARKS = {"…": ".", "—": ",", "–": ","}
 
@@ -95,11 +95,9 @@ def fold(word: str, alphabet: str) -> str:
 def _folded(letter: str, alphabet: str, word: str) -> str:
     if unicodedata.combining(letter):
         return ""
-    base = unicodedata.normalize("NFKD", letter)
+    base = _FOLDED.get(letter) or unicodedata.normalize("NFKD", letter).lower()
     if base != letter:
-        return fold(base, alphabet)
-    if letter in _FOLDED:
-        return fold(_FOLDED[letter], alphabet)
+        return "".join(one if one in alphabet else _folded(one, alphabet, word) for one in base)
     if not letter.isalpha():
         return ""
     name = unicodedata.name(letter, "")

@@ -18,9 +18,7 @@ def _num2words(number: int, lang: str, to: str = "cardinal") -> str:
 
 
 # English -------------------------------------------------------------------------------------------------------------
-_EN_MONTHS = tuple(
-    "January February March April May June July August September October November December".split()
-)
+_EN_MONTHS = tuple("January February March April May June July August September October November December".split())
 
 
 def _en_ordinal(number: int) -> str:
@@ -84,7 +82,15 @@ ENGLISH = Locale(
         "€": Unit("euro", "euros", hundredth=("cent", "cents")),
     },
     abbreviations={
-        **{"Mr.": "Mister", "Mr": "Mister", "Mrs.": "Missus", "Mrs": "Missus", "Ms.": "Miz", "Dr.": "Doctor", "Dr": "Doctor"},
+        **{
+            "Mr.": "Mister",
+            "Mr": "Mister",
+            "Mrs.": "Missus",
+            "Mrs": "Missus",
+            "Ms.": "Miz",
+            "Dr.": "Doctor",
+            "Dr": "Doctor",
+        },
         **{"Prof.": "Professor", "e.g.": "for example", "i.e.": "that is", "etc.": "et cetera", "vs.": "versus"},
         **{"No. ": "number ", "a.m.": "A M", "p.m.": "P M"},
     },
@@ -97,9 +103,7 @@ ENGLISH = Locale(
 )
 
 # German --------------------------------------------------------------------------------------------------------------
-_DE_MONTHS = tuple(
-    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
-)
+_DE_MONTHS = tuple("Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split())
 _DE_WEAK = "am|im|vom|zum|dem|den|des|beim|bis|seit|ab|einem|einen|jeden|jedem|ihrem|seinem|meinem|zur|einer|der"
 _DE_NAMED = "die|das|der"
 
@@ -115,7 +119,9 @@ def _de_ordinals(text: str) -> str:
     months = "|".join(_DE_MONTHS)
     text = re.sub(
         rf"(?:\b(?P<before>[A-Za-zäöüß]+) )?(?<![\d.,])(?P<day>\d{{1,2}})\.\s?(?P<month>{months})\b",
-        lambda m: f"{m['before'] + ' ' if m['before'] else ''}{_de_ordinal(int(m['day']), (m['before'] or '').lower())} {m['month']}",
+        lambda m: (
+            f"{m['before'] + ' ' if m['before'] else ''}{_de_ordinal(int(m['day']), (m['before'] or '').lower())} {m['month']}"
+        ),
         text,
     )
     text = re.sub(
@@ -171,17 +177,39 @@ GERMAN = Locale(
         "£": Unit("Pfund", "Pfund", hundredth=("Pence", "Pence")),
     },
     abbreviations={
-        **{"z. B.": "zum Beispiel", "d. h.": "das heißt", "u. a.": "unter anderem", "usw.": "und so weiter", "bzw.": "beziehungsweise"},
+        **{
+            "z. B.": "zum Beispiel",
+            "d. h.": "das heißt",
+            "u. a.": "unter anderem",
+            "usw.": "und so weiter",
+            "bzw.": "beziehungsweise",
+        },
         **{"ca.": "circa", "evtl.": "eventuell", "ggf.": "gegebenenfalls", "vgl.": "vergleiche", "inkl.": "inklusive"},
-        **{"Dr.": "Doktor", "Prof.": "Professor", "Hr.": "Herr", "Fr. ": "Frau ", "Nr.": "Nummer", "St. ": "Sankt ", "Tel.": "Telefon"},
-        **{"Str.": "Straße", "str.": "straße", "o. Ä.": "oder Ähnliches", "u. U.": "unter Umständen", "i. d. R.": "in der Regel"},
-        **{"s. o.": "siehe oben", "s. u.": "siehe unten", "Jh.": "Jahrhundert", "geb.": "geboren", "Std. ": "Stunden "},
+        **{
+            "Dr.": "Doktor",
+            "Prof.": "Professor",
+            "Hr.": "Herr",
+            "Fr. ": "Frau ",
+            "Nr.": "Nummer",
+            "St. ": "Sankt ",
+            "Tel.": "Telefon",
+        },
+        **{
+            "Str.": "Straße",
+            "str.": "straße",
+            "o. Ä.": "oder Ähnliches",
+            "u. U.": "unter Umständen",
+            "i. d. R.": "in der Regel",
+        },
+        **{"s. o.": "siehe oben", "s. u.": "siehe unten", "Jh.": "Jahrhundert", "geb.": "geboren"},
     },
     signs={"&": "und", "+": "plus", "=": "gleich", "@": "at", "%": "Prozent", "§": "Paragraf"},
     money_and="",
     range_word="bis",
     ordinals=_de_ordinals,
-    year=lambda year: _num2words(year, "de", "year") if 1100 <= year < 2000 else _num2words(year, "de").removeprefix("ein"),
+    year=lambda year: (
+        _num2words(year, "de", "year") if 1100 <= year < 2000 else _num2words(year, "de").removeprefix("ein")
+    ),
     times=r"(?P<h>[01]?\d|2[0-4])(?::(?=\d\d(?!\d))|\.(?=\d\d ?(?:Uhr|h)\b))(?P<m>[0-5]\d)(?: ?(?:Uhr|h)\b)?",
 )
 
@@ -246,9 +274,30 @@ FRENCH = Locale(
         "CHF": Unit("franc", "francs", hundredth=("centime", "centimes")),
     },
     abbreviations={
-        **{"MM.": "Messieurs", "M.": "Monsieur", "Mme.": "Madame", "Mme": "Madame", "Mmes": "Mesdames", "Mlle": "Mademoiselle"},
-        **{"Dr.": "Docteur", "Dr": "Docteur", "Pr.": "Professeur", "Me ": "Maître ", "etc.": "et cetera", "p. ex.": "par exemple"},
-        **{"c.-à-d.": "c'est-à-dire", "av.": "avenue", "bd.": "boulevard", "env.": "environ", "tél.": "téléphone", "n°": "numéro"},
+        **{
+            "MM.": "Messieurs",
+            "M.": "Monsieur",
+            "Mme.": "Madame",
+            "Mme": "Madame",
+            "Mmes": "Mesdames",
+            "Mlle": "Mademoiselle",
+        },
+        **{
+            "Dr.": "Docteur",
+            "Dr": "Docteur",
+            "Pr.": "Professeur",
+            "Me ": "Maître ",
+            "etc.": "et cetera",
+            "p. ex.": "par exemple",
+        },
+        **{
+            "c.-à-d.": "c'est-à-dire",
+            "av.": "avenue",
+            "bd.": "boulevard",
+            "env.": "environ",
+            "tél.": "téléphone",
+            "n°": "numéro",
+        },
         **{"N°": "numéro", "St-": "Saint-", "Ste-": "Sainte-"},
     },
     signs={"&": "et", "+": "plus", "=": "égale", "@": "arobase", "%": "pour cent"},
@@ -260,9 +309,7 @@ FRENCH = Locale(
 )
 
 # Spanish -------------------------------------------------------------------------------------------------------------
-_ES_MONTHS = tuple(
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
-)
+_ES_MONTHS = tuple("enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split())
 
 
 def _es_cardinal(number: int, feminine: bool) -> str:
@@ -292,7 +339,11 @@ def _es_one(match: re.Match[str]) -> str:
     words = _num2words(number, "es")
     if noun.endswith(("a", "as", "ción", "ciones", "dad", "dades")):
         return words.removesuffix("uno") + "una "
-    return (words.removesuffix("uno") + ("ún " if words.endswith("veintiuno") else "un ")) if words.endswith("uno") else match[0]
+    return (
+        (words.removesuffix("uno") + ("ún " if words.endswith("veintiuno") else "un "))
+        if words.endswith("uno")
+        else match[0]
+    )
 
 
 def _es_time(hour: int, minute: int) -> str:
@@ -305,7 +356,9 @@ SPANISH = Locale(
     thousands=r"[. ]",
     point="coma",
     months=_ES_MONTHS,
-    date=lambda day, month, year, _: f"{'uno' if day == 1 else _num2words(day, 'es')} de {month}" + (f" de {year}" if year else ""),
+    date=lambda day, month, year, _: (
+        f"{'uno' if day == 1 else _num2words(day, 'es')} de {month}" + (f" de {year}" if year else "")
+    ),
     time=_es_time,
     one=("un", "una"),
     units={
@@ -333,10 +386,37 @@ SPANISH = Locale(
         "£": Unit("libra", "libras", feminine=True),
     },
     abbreviations={
-        **{"Sr.": "señor", "Sra.": "señora", "Srta.": "señorita", "Sres.": "señores", "Dr.": "doctor", "Dra.": "doctora"},
-        **{"D. ": "don ", "Dña.": "doña", "Ud.": "usted", "Uds.": "ustedes", "etc.": "etcétera", "p. ej.": "por ejemplo"},
-        **{"EE. UU.": "Estados Unidos", "Av.": "avenida", "Avda.": "avenida", "C/": "calle ", "núm.": "número", "n.º": "número"},
-        **{"pág.": "página", "tel.": "teléfono", "a. m.": "de la mañana", "p. m.": "de la tarde", "aprox.": "aproximadamente"},
+        **{
+            "Sr.": "señor",
+            "Sra.": "señora",
+            "Srta.": "señorita",
+            "Sres.": "señores",
+            "Dr.": "doctor",
+            "Dra.": "doctora",
+        },
+        **{
+            "D. ": "don ",
+            "Dña.": "doña",
+            "Ud.": "usted",
+            "Uds.": "ustedes",
+            "etc.": "etcétera",
+            "p. ej.": "por ejemplo",
+        },
+        **{
+            "EE. UU.": "Estados Unidos",
+            "Av.": "avenida",
+            "Avda.": "avenida",
+            "C/": "calle ",
+            "núm.": "número",
+            "n.º": "número",
+        },
+        **{
+            "pág.": "página",
+            "tel.": "teléfono",
+            "a. m.": "de la mañana",
+            "p. m.": "de la tarde",
+            "aprox.": "aproximadamente",
+        },
     },
     signs={"&": "y", "+": "más", "=": "igual a", "@": "arroba", "%": "por ciento"},
     money_and="con",
@@ -359,7 +439,9 @@ def _it_ordinals(text: str) -> str:
 
     text = re.sub(r"\b(?P<n>\d{1,3})(?P<end>[º°](?= [a-z])|[ºª])(?!\w)", ordinal, text)
     return re.sub(
-        r"\b([XVI]+) secolo\b", lambda m: f"{_num2words(roman(m[1]), 'it', 'ordinal')} secolo" if roman(m[1]) else m[0], text
+        r"\b([XVI]+) secolo\b",
+        lambda m: f"{_num2words(roman(m[1]), 'it', 'ordinal')} secolo" if roman(m[1]) else m[0],
+        text,
     )
 
 
@@ -402,10 +484,39 @@ ITALIAN = Locale(
         "£": Unit("sterlina", "sterline", feminine=True),
     },
     abbreviations={
-        **{"Sig.ra": "signora", "Sig.na": "signorina", "Sigg.": "signori", "Sig.": "signor", "sig.ra": "signora", "sig.": "signor"},
-        **{"Dott.ssa": "dottoressa", "Dott.": "dottor", "dott.ssa": "dottoressa", "dott.": "dottor", "Dr.": "dottor", "Prof.ssa": "professoressa"},
-        **{"Prof.": "professor", "Avv.": "avvocato", "Ing.": "ingegner", "ecc.": "eccetera", "es.": "esempio", "ca.": "circa"},
-        **{"n.": "numero", "pag.": "pagina", "tel.": "telefono", "p.za": "piazza", "S. ": "San ", "a.C.": "avanti Cristo", "d.C.": "dopo Cristo"},
+        **{
+            "Sig.ra": "signora",
+            "Sig.na": "signorina",
+            "Sigg.": "signori",
+            "Sig.": "signor",
+            "sig.ra": "signora",
+            "sig.": "signor",
+        },
+        **{
+            "Dott.ssa": "dottoressa",
+            "Dott.": "dottor",
+            "dott.ssa": "dottoressa",
+            "dott.": "dottor",
+            "Dr.": "dottor",
+            "Prof.ssa": "professoressa",
+        },
+        **{
+            "Prof.": "professor",
+            "Avv.": "avvocato",
+            "Ing.": "ingegner",
+            "ecc.": "eccetera",
+            "es.": "esempio",
+            "ca.": "circa",
+        },
+        **{
+            "n.": "numero",
+            "pag.": "pagina",
+            "tel.": "telefono",
+            "p.za": "piazza",
+            "S. ": "San ",
+            "a.C.": "avanti Cristo",
+            "d.C.": "dopo Cristo",
+        },
     },
     signs={"&": "e", "+": "più", "=": "uguale a", "@": "chiocciola", "%": "per cento"},
     money_and="e",
@@ -416,9 +527,7 @@ ITALIAN = Locale(
 )
 
 # Portuguese ----------------------------------------------------------------------------------------------------------
-_PT_MONTHS = tuple(
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split()
-)
+_PT_MONTHS = tuple("janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split())
 
 
 def _pt_cardinal(number: int, feminine: bool) -> str:
@@ -453,7 +562,9 @@ PORTUGUESE = Locale(
     thousands=r"[. ]",
     point="vírgula",
     months=_PT_MONTHS,
-    date=lambda day, month, year, _: f"{'primeiro' if day == 1 else _num2words(day, 'pt_BR')} de {month}" + (f" de {year}" if year else ""),
+    date=lambda day, month, year, _: (
+        f"{'primeiro' if day == 1 else _num2words(day, 'pt_BR')} de {month}" + (f" de {year}" if year else "")
+    ),
     time=_pt_time,
     one=("um", "uma"),
     units={
@@ -481,9 +592,30 @@ PORTUGUESE = Locale(
         "£": Unit("libra", "libras", feminine=True),
     },
     abbreviations={
-        **{"Sr.": "senhor", "Sra.": "senhora", "Srta.": "senhorita", "Dr.": "doutor", "Dra.": "doutora", "Prof.": "professor"},
-        **{"Profa.": "professora", "D. ": "dona ", "Av.": "avenida", "R. ": "rua ", "etc.": "etcétera", "p. ex.": "por exemplo"},
-        **{"nº": "número", "pág.": "página", "tel.": "telefone", "Cia.": "companhia", "aprox.": "aproximadamente", "vc": "você"},
+        **{
+            "Sr.": "senhor",
+            "Sra.": "senhora",
+            "Srta.": "senhorita",
+            "Dr.": "doutor",
+            "Dra.": "doutora",
+            "Prof.": "professor",
+        },
+        **{
+            "Profa.": "professora",
+            "D. ": "dona ",
+            "Av.": "avenida",
+            "R. ": "rua ",
+            "etc.": "etcétera",
+            "p. ex.": "por exemplo",
+        },
+        **{
+            "nº": "número",
+            "pág.": "página",
+            "tel.": "telefone",
+            "Cia.": "companhia",
+            "aprox.": "aproximadamente",
+            "vc": "você",
+        },
     },
     signs={"&": "e", "+": "mais", "=": "igual a", "@": "arroba", "%": "por cento"},
     money_and="e",

@@ -76,7 +76,7 @@ _RULES = LetterRules.of(
     # vowels
     ("", "ei", "", "A"),
     ("", "éi", "", "ɛɪ"),
-    ("", "ai", "(?!nh|nd)", "I"),
+    ("", "ai", "(?!nh|nd|r$|l$|z$|m$)", "I"),
     ("", "ái", "", "I"),
     ("", "al", _CODA, "W"),
     ("", "au", "", "W"),
@@ -87,7 +87,6 @@ _RULES = LetterRules.of(
     ("", "eu", "", "eʊ"),
     ("", "éu", "", "ɛʊ"),
     ("", "iu", "", "iʊ"),
-
     ("", "ou", "", "ow"),
     ("", "ui", "", "ui"),
     ("", "a", "m[aeiouáâãéêíóôõú]|n[aeiouáâãéêíóôõú]|nh", "a"),
@@ -104,16 +103,54 @@ _RULES = LetterRules.of(
 _WHOLE = {
     **{"o": "ʊ", "a": "a", "e": "i", "é": "ɛ", "os": "ʊs", "as": "as", "que": "ky", "de": "ʤy", "se": "sy", "me": "my"},
     **{"te": "ʧy", "lhe": "ljy", "do": "dʊ", "da": "da", "no": "nʊ", "na": "na", "dos": "dʊs", "das": "das"},
-    **{"nos": "nʊs", "nas": "nas", "ao": "W", "aos": "Ws", "à": "aː", "às": "aːs", "em": "ˈAŋ", "com": "koŋ", "um": "ũŋ"},
+    **{
+        "nos": "nʊs",
+        "nas": "nas",
+        "ao": "W",
+        "aos": "Ws",
+        "à": "aː",
+        "às": "aːs",
+        "em": "ˈAŋ",
+        "com": "koŋ",
+        "um": "ũŋ",
+    },
     **{"uma": "ˌumæ", "por": "por", "para": "pˌaɾæ", "não": "nˌɐ̃ʊ̃", "muito": "mwˈiŋtʊ", "muita": "mwˈiŋtæ"},
-    **{"muitos": "mwˈiŋtʊs", "muitas": "mwˈiŋtæs", "há": "a", "está": "estˌa", "você": "vosˌe", "são": "sɐ̃ʊ̃", "quem": "kˈAŋ"},
-    **{"ele": "ˌely", "ela": "ˌɛlæ", "eu": "eʊ", "meu": "meʊ", "mas": "mas", "mais": "mˈIs", "hoje": "ˈoʒy", "este": "ˌesʧy", "esta": "ˌɛstæ", "esse": "ˌesy", "essa": "ˌɛsæ"},
-    **{"dez": "dˈɛs", "voz": "vˈɔs", "melhor": "meljˈɔr", "desde": "dˌezʤy", "onde": "ˌoŋʤy", "foi": "foɪ", "vai": "vI"},
+    **{
+        "muitos": "mwˈiŋtʊs",
+        "muitas": "mwˈiŋtæs",
+        "há": "a",
+        "está": "estˌa",
+        "você": "vosˌe",
+        "são": "sɐ̃ʊ̃",
+        "quem": "kˈAŋ",
+    },
+    **{
+        "ele": "ˌely",
+        "ela": "ˌɛlæ",
+        "eu": "eʊ",
+        "meu": "meʊ",
+        "mas": "mas",
+        "mais": "mˈIs",
+        "hoje": "ˈoʒy",
+        "este": "ˌesʧy",
+        "esta": "ˌɛstæ",
+        "esse": "ˌesy",
+        "essa": "ˌɛsæ",
+    },
+    **{
+        "dez": "dˈɛs",
+        "voz": "vˈɔs",
+        "melhor": "meljˈɔr",
+        "desde": "dˌezʤy",
+        "onde": "ˌoŋʤy",
+        "foi": "foɪ",
+        "vai": "vI",
+    },
     **{"vou": "vow", "era": "ˌɛɾæ", "até": "atˌɛ", "minha": "mˌiɲæ", "tenho": "tˌeɲʊ", "sobre": "sˈobri"},
     **{"uns": "ũŋs", "umas": "ˌumæs", "num": "nũŋ", "numa": "nˌumæ", "sem": "sAŋ", "ou": "ow", "porque": "poɾəkˈe"},
 }
 _OPEN = re.compile(
-    r"(?:er[tnv]|er[tnv]o|ec[ao]|ela|ol[ao]|or[ao]|ov[ae]|ov[oe]s|est[ae]|ort[ae]|ost[ao]|osso|erd[ae]|ert[ao]|edr[ao]|etr[ao]|ebre|ece|erme|orme|evo|olto|ogo|ero|obre)s?$"
+    r"(?:er[tnv]|er[tnv]o|ec[ao]|ela|ol[ao]|or[ao]|ov[ae]|ov[oe]s|est[ae]|ort[ae]|ost[ao]|osso|erd[ae]|ert[ao]|edr[ao]|etr[ao]|ebre|ece|erme|orme|evo|olto|ogo|ero|obre|erra|oca|oga|ope|osse|otam|ocam)s?$"
 )
 
 
@@ -170,6 +207,6 @@ def pronounce(text: str) -> str:
     """Pronounce Brazilian Portuguese words; digits must be spelt out before.
 
     >>> pronounce("Quanto custa este livro?")
-    'kwˈɐ̃ŋtʊ kˈustæ ˈesʧy lˈivrʊ?'
+    'kwˈɐ̃ŋtʊ kˈustæ ˌesʧy lˈivrʊ?'
     """
     return pronounce_clauses(text, word=_word, clause=_clause)

@@ -109,7 +109,11 @@ def _dates(text: str, locale: Locale) -> str:
 
     before = r"(?P<before>(?<!\w)[^\W\d_]+ )?"
     text = re.sub(before + r"(?<![\d.,/-])(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?![\d-])", iso, text)
-    return re.sub(before + r"(?<![\d.,/-])(?P<a>\d{1,2})(?P<s>[./])\s?(?P<b>\d{1,2})(?P=s)\s?(?P<y>\d{4}|\d\d)(?![\d/])", numeric, text)
+    return re.sub(
+        before + r"(?<![\d.,/-])(?P<a>\d{1,2})(?P<s>[./])\s?(?P<b>\d{1,2})(?P=s)\s?(?P<y>\d{4}|\d\d)(?![\d/])",
+        numeric,
+        text,
+    )
 
 
 def _time(match: re.Match[str], locale: Locale) -> str:
@@ -119,15 +123,19 @@ def _time(match: re.Match[str], locale: Locale) -> str:
 def _amounts(text: str, locale: Locale) -> str:
     """Write numbers with a unit or currency as words, so that gender and plural fit."""
     number = _number_pattern(locale)
-    signs = "|".join(re.escape(one) for one in sorted(locale.currencies, key=len, reverse=True))
+    signs = "|".join(re.escape(one) for one in sorted(_currency_names(locale), key=len, reverse=True))
     units = "|".join(re.escape(one) for one in sorted(locale.units, key=len, reverse=True))
-    text = re.sub(
-        rf"(?<![\w.,])(?P<sign>{signs})\s?(?P<number>{number})(?![\d])", lambda m: _money(m, locale), text
-    )
+    text = re.sub(rf"(?<![\w.,])(?P<sign>{signs})\s?(?P<number>{number})(?![\d])", lambda m: _money(m, locale), text)
     text = re.sub(rf"(?<![\w.,])(?P<number>-?{number})\s?(?P<sign>{signs})(?!\w)", lambda m: _money(m, locale), text)
     return re.sub(
         rf"(?<![\w.,])(?P<number>-?{number})\s?(?P<unit>{units})(?![\w²³])", lambda m: _measure(m, locale), text
     )
+
+
+def _currency_names(locale: Locale) -> dict[str, Unit]:
+    """Give currencies by sign and by name: 12,50 € and 12,50 euros are read alike."""
+    names = {name: unit for unit in locale.currencies.values() for name in (unit.one, unit.many)}
+    return {**names, **locale.currencies}
 
 
 def _number_pattern(locale: Locale) -> str:
@@ -147,7 +155,7 @@ def _counted(whole: str, unit: Unit, locale: Locale) -> str:
 
 
 def _money(match: re.Match[str], locale: Locale) -> str:
-    unit = locale.currencies[match["sign"]]
+    unit = _currency_names(locale)[match["sign"]]
     minus = f"{locale.minus} " if match["number"].startswith("-") else ""
     whole, part = _split(match["number"].lstrip("-"), locale)
     if not part or not int(part):

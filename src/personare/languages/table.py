@@ -32,11 +32,11 @@ class Language:
     code: str
     name: str
     recognizer: str
-    normalize: Callable[[str], str]
+    normalize: Callable[[str], str] = field(repr=False)
     """Bring a text into the form in which words are counted for the word error rate."""
-    spoken: Callable[[str], str]
+    spoken: Callable[[str], str] = field(repr=False)
     """Write numbers, dates, times, money, units and abbreviations as words."""
-    pronounce: Callable[[str], str]
+    pronounce: Callable[[str], str] = field(repr=False)
     """Write a text in Kokoro's phoneme symbols."""
     voices: tuple[str, ...]
     """Kokoro voices, the best first."""
