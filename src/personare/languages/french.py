@@ -1,4 +1,4 @@
-"""French pronunciation in Kokoro's symbols: letter-to-sound rules, silent endings, liaison, stress on the last vowel."""
+"""French pronunciation in Kokoro's symbols: letter-to-sound rules, silent endings, liaison, final stress."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _RULES = LetterRules.of(
     (
         "",
         "e",
-        "(?:bb|cc|dd|ff|gg|ll|mm|nn|pp|rr|ss|tt|x|sc|st|sp|ct|rm|rn|rt|rv|rs|rd|rc|rg|rb|rl|pt|cz|lq|l[^aeiouyhléè]|r[^aeiouyhrêéè])",
+        "(?:bb|cc|dd|ff|gg|ll|mm|nn|pp|rr|ss|tt|x|sc|st|sp|ct|pt|cz|l[^aeiouyhléè]|r[^aeiouyhrêéè])",
         "ɛ",
     ),
     ("", "e", "(?:[cflr]|l[st]|ls|t)$", "ɛ"),
@@ -161,14 +161,12 @@ _RULES = LetterRules.of(
     ("[^s]", "ti", "e(?:l|ux|nt|nce)", "sj"),
     ("œu", "fs", "$", ""),
     ("cle", "f", "s?$", ""),
-    ("fi|tou[rt]|^o|bu|autob|viru|^sen|cactu|campu|anana|mar|bonu|minu|oui|tenni|moin_|gratui_|^le_", "s", "$", ""),
     ("autobu|viru|campu|bonu|tenni|cactu|^fil|^mar|^our|terminu|^bu", "s", "$", "s"),
     (_V, "s", _V, "z"),
     ("", "ss", "", "s"),
     ("", "s", "$", ""),
     ("", "s", "", "s"),
-    ("^(?:es|e|brut|ouest|tes|cont_|^ne)", "t", "$", ""),
-    ("oues|^es_|brus", "t", "$", "t"),
+    ("oues|^bru", "t", "$", "t"),
     ("", "tt", "", "t"),
     ("", "ts", "$", ""),
     ("", "t", "$", ""),
@@ -270,26 +268,27 @@ _WHOLE = {
 }
 _ELIDED = {"c": "s", "d": "d", "j": "ʒ", "l": "l", "m": "m", "n": "n", "s": "s", "t": "t", "qu": "k", "puisqu": "pyisk"}
 _UNSTRESSED = frozenset(
-    """le la les un une des du de au aux ce cet cette ces mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs
-    je tu il elle on nous vous ils elles me te se lui y en ne pas que qui et ou où mais si à a ai as est es sont ont dans
-    sur sous par pour avec sans chez vers très plus sommes êtes près j l d n s t m c qu peu faut quand trop vaut tout toute toutes
-    chaque quel quelle quels quelles""".split()
+    """le la les un une des du de au aux ce cet cette ces mon ma mes ton ta tes son sa ses notre nos votre vos leur
+    leurs je tu il elle on nous vous ils elles me te se lui y en ne pas que qui et ou où mais si à a ai as est es
+    sont ont dans sur sous par pour avec sans chez vers très plus sommes êtes près j l d n s t m c qu peu faut quand
+    trop vaut tout toute toutes chaque quel quelle quels quelles""".split()
 )
 _ENT_NOUN = re.compile(
     r"(?:ment|(?:^|.*[^a-zé])(?:souv|v|d|c|l|arg|pati|cli|abs|prés|acc|réc|cont|évid|différ|excell|urg|ag|couv|par|tal|"
     r"viol|précéd|accid|présid|incid|pourc|fréqu|perman|innoc|référ|régim|conséqu|efficac|équival|consci|adolesc|"
-    r"compét|import|suffis|dilig|intellig|absorb|concurr|continu_|torr|serp|inconv|résid|conval|orient|ascend))ents?$|ments?$"
+    r"compét|import|suffis|dilig|intellig|absorb|concurr|torr|serp|inconv|résid|conval|orient|ascend))ents?$|ments?$"
 )
 _ASPIRATED = re.compile(
-    r"^(?:hont|héros|haut|huit|hasard|hain|hors|hall|hand|haric|hock|holl|homard|hongr|hibou|hors|onz|oui|ouis|yaourt|week)"
+    r"^(?:hont|héros|haut|huit|hasard|hain|hors|hall|hand|haric|hock|holl|homard|hongr|hibou|onz|oui|yaourt|week)"
 )
 _LIAISON = {
     **dict.fromkeys(
-        """les des ces mes tes ses nos vos leurs nous vous ils elles aux dans chez très sans sous plus sommes trois deux
-        six dix dois avons voulons toujours allons avez pas_ quelques plusieurs certains autres petits grands""".split(),
+        """les des ces mes tes ses nos vos leurs nous vous ils elles aux dans chez très sans sous plus sommes trois
+        deux six dix dois avons voulons toujours allons avez quelques plusieurs certains autres petits
+        grands""".split(),
         "z",
     ),
-    **dict.fromkeys("est sont ont quand petit grand tout fait_ vingt cent était sept_ huit_".split(), "t"),
+    **dict.fromkeys("est sont ont quand petit grand tout vingt cent était".split(), "t"),
     **dict.fromkeys("un on en mon ton son aucun bien rien".split(), "n"),
 }
 _VOWEL_START = re.compile("[ˈˌ]?[aeiouyɑɔɛœøə]")

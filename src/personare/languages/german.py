@@ -15,7 +15,10 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyzäöüßé"
 _V = "[aeiouäöüyé]"
 _CONS = "[bcdfghjklmnpqrstvwxzß]"
 # after a vowel: one consonant and a vowel, or the end, makes it long
-_OPEN = f"(?={_CONS}(?:[aeiouäöüy])|(?:[bdfgkpt][lr]|[bdg]n)[aeiouäöüy]|[ßhr]?$|ß|[bdg](?:$|s?t$|t[ae]|s$|st)|[lmnrgdtsf]$|qu|th[aeiou])"
+_OPEN = (
+    f"(?={_CONS}(?:[aeiouäöüy])|(?:[bdfgkpt][lr]|[bdg]n)[aeiouäöüy]|[ßhr]?$|ß|[bdg](?:$|s?t$|t[ae]|s$|st)"
+    "|[lmnrgdtsf]$|qu|th[aeiou])"
+)
 _RULES = LetterRules.of(
     ("", "'", "", ""),
     # vowels
@@ -42,7 +45,7 @@ _RULES = LetterRules.of(
     ("", "äh", _CONS + "|$", "ɛː"),
     *(("", letter, "(?=sch|ck|x|ng|nk|tz|pf|ss)", sound) for letter, sound in zip("aiouäöüy", "aɪɔʊɛœyy", strict=True)),
     ("^h|^spr|^br|^n|^l|^m|^st", "ä", "ch", "ɛ"),
-    ("^(?:b|s|t|kl|fl|br_|verf|h_|ged)", "u", "ch", "uː"),
+    ("^(?:b|s|t|kl|fl|verf|ged)", "u", "ch", "uː"),
     ("^(?:h)", "o", "ch$|h", "oː"),
     ("^sp", "a", "ch", "ɑː"),
     *(("", letter, "ch", sound) for letter, sound in zip("aiouäöü", "aɪɔʊɛœy", strict=True)),
@@ -288,14 +291,17 @@ _WHOLE = {
         "mir": "miːɾ",
     },
 }
-_STRESSED_PREFIX = "herein|heraus|herunter|hinaus|hinein|auf|aus|ab|an|bei|ein|mit|nach|vor|zurück|zusammen|zu|um|her|hin|los|weg|fest|heraus|wieder|unter|über|durch|entgegen"
+_STRESSED_PREFIX = (
+    "herein|heraus|herunter|hinaus|hinein|auf|aus|ab|an|bei|ein|mit|nach|vor|zurück|zusammen|zu|um|her|hin|"
+    "los|weg|fest|wieder|unter|über|durch|entgegen"
+)
 _UNSTRESSED_PREFIX = "be|ge|er|ver|zer|ent|emp"
 _ONSET = (
     "(?:[bcdfghjklmnpqrtvwz]|[bfgkp]l|[bdfgkpt]r|[gk]n|qu|zw|pf|pfl|sch[lmnrw]?|st|str|sp|spr|spl|s(?=[aeiouäöü]))?"
 )
 _NO_PREFIX = re.compile(
     r"(?:bei(?!r|nh)|berg|best(?:e|en|er|es)$|bes(?:en|ser)|bet(?:en|t)|becher|bel?len|gest(?:ern|e|en)$|gern|gel[bdt]|gegen|geh(?:e|en|st|t|end)$|geb(?:en|e|t)?$|"
-    r"gei|gen(?:au)?(?:$|f)|ger(?:ade)|erd|ern|erst|erb|ente|enk|end|eng|vers(?:e|en)?$|bein|beere|becken|gew?isser_|geo)"
+    r"gei|gen(?:au)?(?:$|f)|ger(?:ade)|erd|ern|erst|erb|ente|enk|end|eng|vers(?:e|en)?$|bein|beere|becken|geo)"
 )
 _FRONT_SOUNDS = {
     **{"zu": "ʦˈuː", "her": "hˈeːɾ", "hin": "hˈɪn", "über": "ˌyːbɜ", "unter": "ˌʊntɜ", "wieder": "vˈiːdɜ", "an": "ˈan"},

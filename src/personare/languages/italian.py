@@ -69,14 +69,16 @@ _RULES = LetterRules.of(
     *(("", letter, "", letter) for letter in "abdefiklmnoprstuv"),
 )
 _UNSTRESSED = frozenset(
-    """a ad ai agli al all alle alla allo che chi ci coi col come con cui da dagli dai dal dall dalla dalle dallo de dei
-    degli del dell della delle dello di dov e è ed gli ha ho i il in io l la le li lo ma mi ne negli nei nel nell nella
-    nelle nello non o per quel quell quest questa queste questi questo se si sia siamo sono su sugli sui sul sull sulla
-    sulle sullo hanno abbiamo era una uno quella quelle quello ti tra fra un vi mia mio mie miei sua suo sue suoi tua tuo più""".split()
+    """a ad ai agli al all alle alla allo che chi ci coi col come con cui da dagli dai dal dall dalla dalle dallo de
+    dei degli del dell della delle dello di dov e è ed gli ha ho i il in io l la le li lo ma mi ne negli nei nel
+    nell nella nelle nello non o per quel quell quest questa queste questi questo se si sia siamo sono su sugli sui
+    sul sull sulla sulle sullo hanno abbiamo era una uno quella quelle quello ti tra fra un vi mia mio mie miei sua
+    suo sue suoi tua tuo più""".split()
 )
 _SECONDARY = frozenset(
     """agli alle alla allo degli della delle dello dagli dalla dalle dallo negli nella nelle nello sugli sulla sulle
-    sullo questa queste questi questo siamo sono mia mio mie miei sua suo sue suoi tua tuo come hanno abbiamo era una uno sia quella quelle quello""".split()
+    sullo questa queste questi questo siamo sono mia mio mie miei sua suo sue suoi tua tuo come hanno abbiamo era
+    una uno sia quella quelle quello""".split()
 )
 # endings with the stress on the third syllable from the end
 _SLIDING = re.compile(
@@ -92,24 +94,24 @@ _PLAIN = re.compile(
     r"(?<!ti)vol[oaie]|\bcol[ao]|scuol[ae]|piccino|cicogna|parol[ae]|spagnol[oaie]|regol[aio]re|are|ere|ire|grado|aprir[ei])$"
 )
 _THIRD = frozenset(
-    """abita abitano abito ancora_ albero alberi angelo angolo angoli anima animo arrivano asino attimo autobus autista_
-    bevono bisogna_ cantano camera camere carica celebre cellula chiedere chilometro chiudere cinema_ compito compiti
-    conoscere correre correggere corrispondere costano crescere credere cucinano debito decidere decina_ deboli debole
-    dimenticano discutere dividere dodici edera esame_ esercito essere facile facili fabbrica fabbriche favola femmina
-    fegato figurano funzionano genere genero generi giocano giovane giovani giudice giudici grandine iniziano incendere
-    isola isole lampada lasciano lavorano leggere legano lettera lettere limite limiti macchina macchine mandano mangiano
-    massimo medico mettere minimo minuscolo mobile mobili monaco movere muovere musica nascere nascondere numero numeri
-    nuvola nuvole occhiali_ offrono opera opere ordine ordini origine orologio_ ospite ospiti pagina pagine parlano
-    partono passano pensano pentola perdere perdono_ pericolo pesano piangere piovere popolo portano povero poveri
-    prendere prendono principe proteggere prossimo prossima psicologo quindici raccogliere regola regole rendere
-    rispondere ripetere ridere rompere sabato scegliere scendere scrivere sedici semplice semplici secolo sembrano
-    simile simili sindaco sindaci sentono spendere spegnere stomaco strada_ studiano suonano tavola tavolo tavoli
-    tecnica telefono telefona termine titolo tornano tredici ultimo ultima umido undici uomini utile utili vedere_ vendere
-    vengono vincere vivere vivono vogliono volgere zucchero debbono devono possono dicono fanno_ sanno_ stanno_ leggono
-    scrivono mettono chiedono credono rimangono salgono tengono dodicesimo crimine nomina ospedale_ chiamano trovano
-    guardano aiutano aspettano diventano usano identita_ domenica camice codice codici indice pratica pratico zingaro
-    bibita briciola candida clinica farmaco farmaci flebo_ metodo metodi periodo liquido solido stupido rapido timido
-    vedono credito merito napoli genova brindisi taranto bergamo padova""".split()
+    """abita abitano abito albero alberi angelo angolo angoli anima animo arrivano asino attimo autobus bevono
+    cantano camera camere carica celebre cellula chiedere chilometro chiudere compito compiti conoscere correre
+    correggere corrispondere costano crescere credere cucinano debito decidere deboli debole dimenticano discutere
+    dividere dodici edera esercito essere facile facili fabbrica fabbriche favola femmina fegato figurano funzionano
+    genere genero generi giocano giovane giovani giudice giudici grandine iniziano incendere isola isole lampada
+    lasciano lavorano leggere legano lettera lettere limite limiti macchina macchine mandano mangiano massimo medico
+    mettere minimo minuscolo mobile mobili monaco movere muovere musica nascere nascondere numero numeri nuvola
+    nuvole offrono opera opere ordine ordini origine ospite ospiti pagina pagine parlano partono passano pensano
+    pentola perdere pericolo pesano piangere piovere popolo portano povero poveri prendere prendono principe
+    proteggere prossimo prossima psicologo quindici raccogliere regola regole rendere rispondere ripetere ridere
+    rompere sabato scegliere scendere scrivere sedici semplice semplici secolo sembrano simile simili sindaco
+    sindaci sentono spendere spegnere stomaco studiano suonano tavola tavolo tavoli tecnica telefono telefona
+    termine titolo tornano tredici ultimo ultima umido undici uomini utile utili vendere vengono vincere vivere
+    vivono vogliono volgere zucchero debbono devono possono dicono leggono scrivono mettono chiedono credono
+    rimangono salgono tengono dodicesimo crimine nomina chiamano trovano guardano aiutano aspettano diventano usano
+    domenica camice codice codici indice pratica pratico zingaro bibita briciola candida clinica farmaco farmaci
+    metodo metodi periodo liquido solido stupido rapido timido vedono credito merito napoli genova brindisi taranto
+    bergamo padova""".split()
 )
 _OPEN_E = re.compile(
     r"ˈe(?=ll|nza|nt[e]$|st[aeior]|rn|rs|rt|tːr|mpr|bːr|nd|ʎ)|(?<=j)ˈe|(?<=^[dkrbt])ˈe(?=v)|(?<=r)ˈe(?=[dn]o$)"

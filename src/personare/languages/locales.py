@@ -112,7 +112,7 @@ def _de_ordinal(number: int, before: str) -> str:
     base = _num2words(number, "de", "ordinal")
     if before in ("der", "die", "das", "jede", "diese"):
         return base
-    return base + ("n" if before in (*_DE_WEAK.split("|"), "ist_") else "r")
+    return base + ("n" if before in _DE_WEAK.split("|") else "r")
 
 
 def _de_ordinals(text: str) -> str:
@@ -120,7 +120,8 @@ def _de_ordinals(text: str) -> str:
     text = re.sub(
         rf"(?:\b(?P<before>[A-Za-zäöüß]+) )?(?<![\d.,])(?P<day>\d{{1,2}})\.\s?(?P<month>{months})\b",
         lambda m: (
-            f"{m['before'] + ' ' if m['before'] else ''}{_de_ordinal(int(m['day']), (m['before'] or '').lower())} {m['month']}"
+            f"{m['before'] + ' ' if m['before'] else ''}"
+            f"{_de_ordinal(int(m['day']), (m['before'] or '').lower())} {m['month']}"
         ),
         text,
     )

@@ -51,8 +51,8 @@ _RULES = LetterRules.of(
     *(("", letter, "", letter) for letter in "abdefiklmnopstu"),
 )
 _UNSTRESSED = frozenset(
-    """a al ante con cuando de del desde donde e el en entre hacia hasta la las le les lo los me mi mis ni nos o os para pero por
-    porque pues que se si sin sobre su sus te tu tus u y como""".split()
+    """a al ante con cuando de del desde donde e el en entre hacia hasta la las le les lo los me mi mis ni nos o os
+    para pero por porque pues que se si sin sobre su sus te tu tus u y como""".split()
 )
 _SECONDARY = frozenset(
     ("desde", "sobre", "para", "como", "cuando", "donde", "entre", "hacia", "hasta", "pero", "porque")

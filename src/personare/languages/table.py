@@ -123,7 +123,8 @@ LANGUAGES: dict[str, Language] = {
             "German",
             locales.GERMAN,
             german.pronounce,
-            letters="a beh zeh deh eh eff geh hah ih jot kah ell emm enn oh peh kuh err ess teh uh fau weh iks üpsilon zett",
+            letters="a beh zeh deh eh eff geh hah ih jot kah ell emm enn oh peh kuh err ess teh uh "
+            "fau weh iks üpsilon zett",
             voices=("if_sara", "bm_george"),
             examples=(
                 "Könnten Sie mir bitte das Protokoll von gestern schicken?",
@@ -138,7 +139,8 @@ LANGUAGES: dict[str, Language] = {
             "French",
             locales.FRENCH,
             french.pronounce,
-            letters="a bé cé dé e effe gé ache i ji ka elle emme enne o pé qu erre esse té u vé doublevé ixe igrec zède",
+            letters="a bé cé dé e effe gé ache i ji ka elle emme enne o pé qu erre esse té u "
+            "vé doublevé ixe igrec zède",
             voices=("ff_siwis",),
             examples=(
                 "Pourriez-vous m'envoyer le compte rendu de la réunion d'hier ?",
@@ -168,7 +170,8 @@ LANGUAGES: dict[str, Language] = {
             "Italian",
             locales.ITALIAN,
             italian.pronounce,
-            letters="a bi ci di e effe gi acca i ilunga cappa elle emme enne o pi cu erre esse ti u vu doppiavu ics ipsilon zeta",
+            letters="a bi ci di e effe gi acca i ilunga cappa elle emme enne o pi cu erre esse ti u "
+            "vu doppiavu ics ipsilon zeta",
             voices=("if_sara", "im_nicola"),
             examples=(
                 "Potrebbe mandarmi il verbale della riunione di ieri?",
