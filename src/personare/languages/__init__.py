@@ -1,0 +1,12 @@
+"""Languages: one row per language with its recognizer, text rules, pronunciation, voices and figures.
+
+>>> from personare.languages import language
+>>> language("es").spoken("El 5 % de 21 km")
+'El cinco por ciento de veintiún kilómetros'
+"""
+
+from __future__ import annotations
+
+from personare.languages.table import LANGUAGES, Language, language
+
+__all__ = ["LANGUAGES", "Language", "language"]
