@@ -137,7 +137,7 @@ def test_a_tempo_is_drawn_from_a_natural_range() -> None:
     assert np.median(drawn) == pytest.approx(1.15, abs=0.03)
 
 
-def in_english(samples: Floats, *, language: str, speaker: SpeakerFacts) -> list[Stretch]:
+def in_english(samples: Floats, *, language: str, speaker: SpeakerFacts, spoken: tuple[str, ...]) -> list[Stretch]:
     """Stand for the networks: everything is English speech."""
     return [Stretch(Phrase(0, len(samples)), len(samples) / RATE_HZ, "en", 1.0)]
 

@@ -45,7 +45,7 @@ def bursts(count: int, *, burst_s: float = BURST_S) -> Floats:
 def hears(*languages: str) -> Callable[..., list[Stretch]]:
     """Stand for the networks: the language of each phrase ("": no speech)."""
 
-    def identify(samples: Floats, *, language: str, speaker: SpeakerFacts) -> list[Stretch]:
+    def identify(samples: Floats, *, language: str, speaker: SpeakerFacts, spoken: tuple[str, ...]) -> list[Stretch]:
         phrases = find_phrases(samples)
         assert len(phrases) == len(languages)
         return [

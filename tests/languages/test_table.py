@@ -45,7 +45,7 @@ def test_an_unknown_language_is_an_error_with_a_suggestion() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=_name)
 def test_models_and_voices_are_in_the_model_index(row: Language) -> None:
-    voices = {member.rpartition("/")[2] for name in ("kokoro", "kokoro-voices") for member in WEIGHTS[name].files}
+    voices = {member.rpartition("/")[2] for name in ("kokoro", "kokoro-languages") for member in WEIGHTS[name].files}
     assert row.recognizer in WEIGHTS
     assert row.voices
     assert {f"{voice}.bin" for voice in row.voices} <= voices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from personare.core.errors import WeightsError
@@ -17,10 +17,11 @@ _WORD = re.compile(rb"\S+")
 
 @dataclass(frozen=True)
 class RecognizedWord:
-    """A word as written, with its capitals and marks, and the probability of its least likely piece."""
+    """A word as written, with its capitals and marks, the probability of its least likely piece, and its language."""
 
     text: str
     confidence: float
+    language: str = field(default="en", repr=False)
 
 
 def read_pieces(path: Path) -> tuple[bytes, ...]:

@@ -2,7 +2,8 @@
 
 1. the recording is cut into phrases at its pauses, and each is recognized (Moonshine);
 2. words may be left out: those the recognizer is unsure of, names, numbers, places;
-3. one of hundreds of offline voices (Piper), drawn by ``rng``, speaks each phrase in its place, at one loudness.
+3. one of hundreds of offline voices (Piper for English; Kokoro for the languages of ``personare.languages``), drawn by
+   ``rng``, speaks each phrase in its place, at one loudness.
 The original sound is looked at for its words alone: neither its length nor its pauses pass, unless ``timing`` asks for
 them (and its pitch does where ``gender`` is ``same``, and coarse steps of pitch and level where ``prosody`` asks).
 """
@@ -46,6 +47,9 @@ from personare.core.spoken import NOTHING_KNOWN, SpeakerEvidence, SpeakerFacts, 
 from personare.core.weights import require
 from personare.encoders import swift
 from personare.encoders.recognition import ENGLISH_RECOGNIZERS
+from personare.languages import LANGUAGES
+from personare.voices import kokoro
+from personare.voices.kokoro import Kokoro
 from personare.voices.piper import VOICES, Piper, measured_voices
 
 if TYPE_CHECKING:
@@ -64,9 +68,11 @@ class Cascade(Fingerprinted):
 
     Parameters
     ----------
-    language : of the speech: ``auto`` identifies it stretch by stretch, and omits or refuses what is not English;
-        a code (``en``) overrides that.
-    recognizer : ``moonshine-base``, or ``moonshine``, which is quicker and errs more.
+    voice : ``piper`` speaks English; ``kokoro`` also German, French, Spanish, Italian and Portuguese, with the same
+        pseudo-speaker in every language, and is slower.
+    language : of the speech: ``auto`` identifies it stretch by stretch, and omits or refuses what the voice does not
+        speak; a code (``en``) overrides that.
+    recognizer : of English: ``moonshine-base``, or ``moonshine``, which is quicker and errs more.
     unsure : what becomes of words that the recognizer is unsure of: ``speak`` them, ``silence``, or a soft ``tone``.
     sure_from : from which confidence on a word is sure, 0 to 1.
     redact : what is not spoken but marked by a soft tone: any of ``names``, ``numbers``, ``places``. Names and places
@@ -91,6 +97,7 @@ class Cascade(Fingerprinted):
     needs_words: ClassVar[bool] = True
     """Whether sound without words gives silence: words are spoken anew, and nothing else is."""
 
+    voice: Literal["piper", "kokoro"] = "piper"
     language: str = AUTO
     recognizer: str = "moonshine-base"
     unsure: Literal["speak", "silence", "tone"] = "speak"
@@ -102,17 +109,28 @@ class Cascade(Fingerprinted):
     prosody: Literal["own", "coarse"] = "own"
     gender: Literal["any", "same", "f", "m"] = "any"
     refuse_below: float = 0.25
-    synthesizer: Piper = field(init=False, repr=False, default_factory=Piper)
+    synthesizer: Piper | Kokoro = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.recognizer not in ENGLISH_RECOGNIZERS:
             known = did_you_mean(self.recognizer, ENGLISH_RECOGNIZERS)
             raise UnknownNameError(f"cascade: no recognizer '{self.recognizer}'; {known}")
-        check_language(self.language, where="cascade")
+        check_language(self.language, where="cascade", spoken=self.spoken)
+        object.__setattr__(self, "synthesizer", Kokoro() if self.voice == "kokoro" else Piper())
         for name in ("sure_from", "refuse_below"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"cascade: {name} must be 0 to 1, not {getattr(self, name)}")
         object.__setattr__(self, "redact", checked_kinds(self.redact))
+        if self.redact and self.voice != "piper":
+            raise ConfigError(
+                f"cascade: redact finds {', '.join(self.redact)} in English only, and the voice {self.voice} speaks "
+                "other languages too; use voice=piper or leave redact out"
+            )
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The languages that its voice speaks."""
+        return tuple(LANGUAGES) if self.voice == "kokoro" else SPOKEN
 
     @property
     def keeps_timing(self) -> bool:
@@ -145,7 +163,7 @@ class Cascade(Fingerprinted):
         self._require()
         sound = resample(audio, RATE_HZ).samples
         number, key = self._voice(sound, rng, speaker), Key.from_seed(int(rng.integers(2**63)))
-        how = Recognizing(self.recognizer, refuse_below=self.refuse_below, language=self.language)
+        how = Recognizing(self.recognizer, refuse_below=self.refuse_below, language=self.language, spoken=self.spoken)
         transcript = transcribe(sound, how=how, speaker=speaker, method="cascade")
         voice = PhraseSpeaker(self.synthesizer, number, key, audio.rate_hz)
         muted_s = digital_silences(audio.samples, audio.rate_hz)
@@ -189,12 +207,14 @@ class Cascade(Fingerprinted):
         gender: str = self.gender
         if gender == "same":
             gender = speaker.gender or ("f" if _gender_score(sound) > 0 else "m")
-        pool = _pool(gender)
+        pool = _kokoro_pool(gender) if self.voice == "kokoro" else _pool(gender)
         return pool[int(drawn * len(pool))]
 
     def _require(self) -> None:
         pitch = (swift.MODEL,) if self.gender == "same" or self.prosody == "coarse" else ()
-        require("cmudict", self.recognizer, "piper", *MODELS, *pitch)
+        voice = Kokoro.MODELS if self.voice == "kokoro" else ("piper",)
+        recognizers = {LANGUAGES[code].recognizer for code in self.spoken if code not in SPOKEN}
+        require("cmudict", self.recognizer, *voice, *sorted(recognizers), *MODELS, *pitch)
         require_model(checked_kinds(self.redact))
 
 
@@ -219,6 +239,12 @@ def _pool(gender: str) -> tuple[int, ...]:
         bad = {voice.number for voice in measured if voice.dnsmos < GOOD_VOICE}
         return tuple(number for number in range(VOICES) if number not in bad)
     return tuple(voice.number for voice in measured if voice.dnsmos >= GOOD_VOICE and voice.gender == gender)
+
+
+@lru_cache(maxsize=4)
+def _kokoro_pool(gender: str) -> tuple[int, ...]:
+    """The pseudo-speakers of Kokoro that may be drawn, by the gender they sound like."""
+    return tuple(voice.number for voice in kokoro.measured_voices() if gender in ("any", voice.gender))
 
 
 def _gender_score(sound: Floats) -> float:

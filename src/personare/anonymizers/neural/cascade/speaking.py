@@ -17,7 +17,8 @@ from personare.anonymizers.neural.words.transcript import Segment, mark_sound
 from personare.core.audio import Audio
 from personare.core.loudness import integrated_lufs
 from personare.core.seeding import Key, rng_for
-from personare.voices.synthesizer import Synthesizer
+from personare.languages import language
+from personare.voices.synthesizer import PhonemeSynthesizer, Synthesizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +54,7 @@ class PhraseSpeaker:
     prosody : how high and how loud the phrase of each place is spoken against the others; none: all alike.
     """
 
-    synthesizer: Synthesizer
+    synthesizer: Synthesizer | PhonemeSynthesizer
     voice: int
     key: Key
     rate_hz: int
@@ -66,13 +67,17 @@ class PhraseSpeaker:
         for number, segment in enumerate(segments):
             if segment.kind == "words":
                 rng = rng_for(self.key, "phrase", str(place), str(number))
-                parts.append(self._words(segment.text, rate, prosody, rng))
+                parts.append(self._words(segment, rate, prosody, rng))
             else:
                 parts.append(mark_sound(segment.kind, self.rate_hz))
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
-    def _words(self, text: str, rate: float, prosody: PhraseProsody, rng: np.random.Generator) -> Floats:
-        audio = self.synthesizer(text, voice=self.voice, rate=rate, rng=rng)
+    def _words(self, segment: Segment, rate: float, prosody: PhraseProsody, rng: np.random.Generator) -> Floats:
+        if isinstance(self.synthesizer, PhonemeSynthesizer):
+            phonemes = language(segment.language).pronounce(segment.text)
+            audio = self.synthesizer.speak_phonemes(phonemes, voice=self.voice, rate=rate, rng=rng)
+        else:
+            audio = self.synthesizer(segment.text, voice=self.voice, rate=rate, rng=rng)
         trimmed = Audio(_faded(_trimmed(audio.samples, audio.rate_hz), audio.rate_hz), audio.rate_hz)
         return _as_loud(at_pitch(trimmed, prosody.semitones, rate_hz=self.rate_hz)) * np.float32(prosody.gain)
 

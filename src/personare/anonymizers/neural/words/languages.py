@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MODELS = ("segmentation", "whisper-base", "moonshine")
 SPOKEN = ("en",)
-"""Languages whose words can be recognized and spoken; the second opinion above is about the first one."""
+"""Languages that every voice can speak; the second opinion above is about the first one."""
 AUTO = "auto"
 _STRETCH_S, _MOST_PAUSE_S = 5.0, 0.6
 _LEAST_SPEECH_S = 0.25  # less of it in a stretch is none
@@ -54,6 +54,7 @@ _SWITCH = 0.4  # probability that the next stretch is another language
 _CLEAR, _STRICT, _STRICTER = 3.5, 1.0, 3.0
 _OFFSET, _POOLED_SLOPE, _MOST_POOLED = 1.3, 8.0, 5.0
 _UNCLEAR = 0.9  # a stretch of a clear speaker below this chance may hold two languages
+_SURE_OF_OTHER = 0.8  # share of a language other than English among all of them, from which on it is spoken
 _NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
 NAMES = {
     "ar": "Arabic",
@@ -85,17 +86,22 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Stretch:
-    """A part of a recording: where it is, how much of it is speech, and in which language ("": no speech)."""
+    """A part of a recording: where it is, how much of it is speech, and in which language ("": no speech).
+
+    ``spoken`` are the languages that may be spoken here: those of the voice, or English alone where the language is
+    another one and not sure.
+    """
 
     phrase: Phrase
     speech_s: float
     language: str
     confidence: float
+    spoken: tuple[str, ...] = SPOKEN
 
     @property
     def is_spoken(self) -> bool:
         """Whether its language is identified and supported."""
-        return self.language in SPOKEN
+        return self.language in self.spoken
 
 
 def language_name(code: str) -> str:
@@ -107,41 +113,58 @@ def language_name(code: str) -> str:
     return f"{NAMES[code]} ({code})" if code in NAMES else code
 
 
-def identify(samples: Floats, *, language: str, speaker: SpeakerFacts) -> list[Stretch]:
-    """Identify the language of every stretch of 16 kHz samples; ``language`` is a code that is known, or ``auto``."""
+def identify(
+    samples: Floats, *, language: str, speaker: SpeakerFacts, spoken: tuple[str, ...] = SPOKEN
+) -> list[Stretch]:
+    """Identify the language of every stretch of 16 kHz samples; ``language`` is a code that is known, or ``auto``.
+
+    ``spoken`` are the languages of the voice.
+    """
     phrases = find_phrases(samples, longest_s=_STRETCH_S, most_pause_s=_MOST_PAUSE_S)
     if not phrases:
         return []
     speech_s = _speech_seconds(samples, phrases)
     heard = [place for place, seconds in enumerate(speech_s) if seconds >= _LEAST_SPEECH_S]
     if language != AUTO:
-        return _stretches(phrases, speech_s, dict.fromkeys(heard, (language, 1.0)))
+        return _stretches(phrases, speech_s, dict.fromkeys(heard, (language, 1.0, spoken)))
     evidence = [_evidence(samples, phrases[place], speech_s[place]) for place in heard]
     gain = _gain(speaker.language or _odds_of(evidence)) if evidence else 0.0
     chances = _chances(evidence, gain)
     others = np.sum([one.probabilities * speech_s[place] for place, one in zip(heard, evidence, strict=True)], axis=0)
     named = {
-        place: _named(one.probabilities, chance, others)
+        place: _named(one.probabilities, chance, others, spoken)
         for place, one, chance in zip(heard, evidence, chances, strict=True)
     }
     is_clear = gain == -_STRICT
-    return _at_changes(samples, _stretches(phrases, speech_s, named), min(gain, -_STRICT), is_clear=is_clear)
+    stretches = _stretches(phrases, speech_s, named)
+    return _at_changes(samples, stretches, min(gain, -_STRICT), is_clear=is_clear, spoken=spoken)
 
 
-def _named(probabilities: Floats, chance: float, others: Floats) -> tuple[str, float]:
-    """Give the language of a stretch that is spoken with this ``chance``; if not, the likeliest other one."""
+_Named = tuple[str, float, tuple[str, ...]]  # language, confidence, languages that may be spoken there
+
+
+def _named(probabilities: Floats, chance: float, others: Floats, spoken: tuple[str, ...]) -> _Named:
+    """Give the language of a stretch that is English with this ``chance``; if not, the likeliest other one.
+
+    Another language is sure where it has nearly all of the probability that English leaves, in the stretch or, where
+    that is short, in the recording.
+    """
     if chance > 0.5:
-        return SPOKEN[0], chance
+        return SPOKEN[0], chance, spoken
     rows = [np.where(np.isin(LANGUAGES, SPOKEN), 0.0, row) for row in (probabilities, others)]
     own = int(rows[0].argmax())
-    best = own if rows[0][own] >= 0.5 else int(rows[1].argmax())  # short stretches get the recording's language
-    return LANGUAGES[best], 1.0 - chance
+    row = rows[0] if rows[0][own] >= 0.5 else rows[1]  # short stretches get the recording's language
+    best = int(row.argmax())
+    share = float(row[best] / max(float(row.sum()), 1e-9))
+    if LANGUAGES[best] in spoken and share >= _SURE_OF_OTHER:
+        return LANGUAGES[best], share * (1.0 - chance), spoken
+    return LANGUAGES[best], 1.0 - chance, SPOKEN
 
 
-def check_language(language: str, *, where: str) -> None:
+def check_language(language: str, *, where: str, spoken: tuple[str, ...] = SPOKEN) -> None:
     """Refuse a language that cannot be spoken."""
-    if language != AUTO and language not in SPOKEN:
-        known = ", ".join(language_name(code) for code in SPOKEN)
+    if language != AUTO and language not in spoken:
+        known = ", ".join(language_name(code) for code in spoken)
         raise ConfigError(f"{where}: language must be auto or one that it speaks ({known}), not '{language}'")
 
 
@@ -169,11 +192,9 @@ def overall_language(stretches: Sequence[Stretch]) -> tuple[str, float]:
     return code, sum(one.confidence * one.speech_s for one in own) / seconds[code]
 
 
-def _stretches(
-    phrases: Sequence[Phrase], speech_s: Sequence[float], named: dict[int, tuple[str, float]]
-) -> list[Stretch]:
+def _stretches(phrases: Sequence[Phrase], speech_s: Sequence[float], named: dict[int, _Named]) -> list[Stretch]:
     return [
-        Stretch(phrase, seconds if place in named else 0.0, *named.get(place, ("", 0.0)))
+        Stretch(phrase, seconds if place in named else 0.0, *named.get(place, ("", 0.0, SPOKEN)))
         for place, (phrase, seconds) in enumerate(zip(phrases, speech_s, strict=True))
     ]
 
@@ -253,7 +274,9 @@ def _gain(speaker: LanguageOdds) -> float:
     return _OFFSET + float(np.clip(_POOLED_SLOPE * mean, -_MOST_POOLED, _MOST_POOLED))
 
 
-def _at_changes(samples: Floats, stretches: Sequence[Stretch], gain: float, *, is_clear: bool) -> list[Stretch]:
+def _at_changes(
+    samples: Floats, stretches: Sequence[Stretch], gain: float, *, is_clear: bool, spoken: tuple[str, ...]
+) -> list[Stretch]:
     """Judge the halves of spoken stretches beside speech in another language by themselves, and their halves in turn.
 
     Where the speaker is clear (``is_clear``), so are the halves of stretches that are not: two languages may be in one.
@@ -273,7 +296,7 @@ def _at_changes(samples: Floats, stretches: Sequence[Stretch], gain: float, *, i
             if place not in doubtful:
                 parts.append(stretch)
                 continue
-            halves = _halves(samples, stretch, gain)
+            halves = _halves(samples, stretch, gain, spoken)
             settled |= {half.phrase for half in halves if half.phrase.duration_s < 2 * _LEAST_HALF_S}
             parts += halves
         judged = parts
@@ -285,15 +308,19 @@ def _beside_another_language(stretches: Sequence[Stretch]) -> set[int]:
         place
         for before, after in itertools.pairwise(speech)
         for place, other in ((before, after), (after, before))
-        if stretches[place].is_spoken and not stretches[other].is_spoken
+        if stretches[place].is_spoken and stretches[place].language != stretches[other].language
     }
 
 
 def _unclear(stretches: Sequence[Stretch]) -> set[int]:
-    return {place for place, stretch in enumerate(stretches) if stretch.is_spoken and stretch.confidence < _UNCLEAR}
+    return {
+        place
+        for place, stretch in enumerate(stretches)
+        if stretch.language == SPOKEN[0] and stretch.confidence < _UNCLEAR
+    }
 
 
-def _halves(samples: Floats, stretch: Stretch, gain: float) -> list[Stretch]:
+def _halves(samples: Floats, stretch: Stretch, gain: float, spoken: tuple[str, ...]) -> list[Stretch]:
     phrase = stretch.phrase
     if phrase.duration_s < 2 * _LEAST_HALF_S:
         parts = [phrase]
@@ -305,7 +332,8 @@ def _halves(samples: Floats, stretch: Stretch, gain: float) -> list[Stretch]:
         seconds = stretch.speech_s * part.duration_s / phrase.duration_s
         evidence = _evidence(samples, part, _FULL_WEIGHT_S)
         (chance,) = _chances([evidence], gain)
-        judged.append(Stretch(part, seconds, *_named(evidence.probabilities, chance, evidence.probabilities)))
+        named = _named(evidence.probabilities, chance, evidence.probabilities, spoken)
+        judged.append(Stretch(part, seconds, *named))
     return judged
 
 

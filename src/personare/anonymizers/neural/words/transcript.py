@@ -6,8 +6,9 @@ counted; a recording of which it is the larger part is refused.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ from personare.core.errors import RejectedSpeechError
 from personare.core.progress import advance
 from personare.core.spoken import SpeakerFacts, SpeechNotes
 from personare.encoders.recognition import RecognizedWord, recognize
+from personare.languages import language as language_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +57,7 @@ class Segment:
 
     kind: Literal["words", "tone", "silence"]
     text: str = ""
+    language: str = SPOKEN[0]
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Recognizing:
     longest_s : joins phrases up to so long (see ``find_phrases``).
     refuse_below : a phrase whose words are less sure than this on average counts as not recognized.
     language : of all speech; ``auto`` identifies it.
+    spoken : languages of the voice. Those other than English are recognized by the model that their row of
+        ``personare.languages`` names.
     """
 
     model: str
@@ -76,6 +81,7 @@ class Recognizing:
     longest_s: float | None = None
     refuse_below: float = 0.0
     language: str = AUTO
+    spoken: tuple[str, ...] = SPOKEN
 
 
 @dataclass(frozen=True)
@@ -92,24 +98,28 @@ def transcribe(samples: Floats, *, how: Recognizing, speaker: SpeakerFacts, meth
     Speech is spoken only if its language is identified and supported and its words were recognized. Sound without
     speech has no words, and the notes say so.
     """
-    stretches = identify(samples, language=how.language, speaker=speaker)
+    stretches = identify(samples, language=how.language, speaker=speaker, spoken=how.spoken)
     spoken = []
-    for phrase, omitted_s, speech_s in _cut_at_languages(find_phrases(samples, longest_s=how.longest_s), stretches):
-        words = _recognized(samples, phrase, how) if speech_s else ()
+    phrases = find_phrases(samples, longest_s=how.longest_s)
+    for phrase, omitted_s, speech_s, language in _cut_at_languages(phrases, stretches):
+        words = _recognized(samples, phrase, how, language) if speech_s else ()
         if speech_s >= LEAST_JUDGED_S and (not words or _mean(words) < how.refuse_below):
             words, omitted_s = (), speech_s
         spoken.append(SpokenPhrase(phrase, words, omitted_s))
         advance(phrase.duration_s)
-    return _judged(Transcript(tuple(spoken), _notes(spoken, stretches)), stretches, method)
+    return _judged(Transcript(tuple(spoken), _notes(spoken, stretches)), stretches, how, method)
 
 
-def _recognized(samples: Floats, phrase: Phrase, how: Recognizing) -> tuple[RecognizedWord, ...]:
+def _recognized(samples: Floats, phrase: Phrase, how: Recognizing, code: str) -> tuple[RecognizedWord, ...]:
     """Recognize one phrase, brought to one level: its loudness decides nothing.
 
     The larger recognizer's answer counts where it has at least half as many words: it sometimes has none for digits
     and repetitions that the smaller one writes correctly.
     """
     sound = levelled(samples[phrase.start : phrase.end])
+    if code != SPOKEN[0]:
+        model = language_row(code).recognizer
+        return tuple(replace(word, language=code) for word in recognize(sound, model=model, language=code))
     words = tuple(recognize(sound, model=how.model))
     if how.again is None or _mean(words) >= how.sure_from:
         return words
@@ -127,33 +137,42 @@ def mean_confidence(spoken: Sequence[SpokenPhrase]) -> float:
     return _mean([word for one in spoken for word in one.words])
 
 
-def _cut_at_languages(phrases: Sequence[Phrase], stretches: Sequence[Stretch]) -> Iterator[tuple[Phrase, float, float]]:
-    """Cut phrases where speech begins that must not be spoken: (phrase, seconds omitted, seconds to recognize)."""
+def _cut_at_languages(
+    phrases: Sequence[Phrase], stretches: Sequence[Stretch]
+) -> Iterator[tuple[Phrase, float, float, str]]:
+    """Cut phrases where the language changes: (phrase, seconds omitted, seconds to recognize, language)."""
     for phrase in phrases:
         inside = [one for one in stretches if _overlap(one.phrase, phrase)]
-        groups: list[list[Stretch]] = []
-        for stretch in inside:
-            if groups and _kind(groups[-1][-1]) == _kind(stretch):
-                groups[-1].append(stretch)
-            else:
-                groups.append([stretch])
-        if len(groups) <= 1:
-            seconds = sum(_speech_in(one, phrase) for one in inside)
-            omitted = bool(groups) and _kind(inside[0]) == "omitted"
-            yield phrase, seconds if omitted else 0.0, 0.0 if omitted else seconds
-            continue
+        kinds = _kinds(inside)
+        starts = [place for place, kind in enumerate(kinds) if not place or kind != kinds[place - 1]]
         start = phrase.start
-        for number, group in enumerate(groups):
-            end = phrase.end if number == len(groups) - 1 else groups[number + 1][0].phrase.start
+        for first, last in itertools.pairwise([*starts, len(inside)]):
+            end = phrase.end if last == len(inside) else inside[last].phrase.start
             part = Phrase(start, max(min(end, phrase.end), start))
-            seconds = sum(_speech_in(one, part) for one in group)
-            omitted = _kind(group[0]) == "omitted"
-            yield part, seconds if omitted else 0.0, 0.0 if omitted else seconds
+            seconds = sum(_speech_in(one, part) for one in inside[first:last])
+            omitted = kinds[first] == _OMITTED
+            yield part, seconds if omitted else 0.0, 0.0 if omitted else seconds, kinds[first] or SPOKEN[0]
             start = part.end
+        if not inside:
+            yield phrase, 0.0, 0.0, SPOKEN[0]
 
 
-def _kind(stretch: Stretch) -> Literal["spoken", "omitted"]:
-    return "spoken" if stretch.is_spoken or not stretch.language else "omitted"
+_OMITTED = "omitted"
+
+
+def _kinds(stretches: Sequence[Stretch]) -> list[str]:
+    """The language that each is spoken in, or ``omitted``; sound without speech goes with its neighbours."""
+    kinds = [_kind(one) for one in stretches]
+    for order in (range(1, len(kinds)), range(len(kinds) - 2, -1, -1)):
+        for place in order:
+            neighbour = kinds[place - 1 if order.step > 0 else place + 1]
+            if not kinds[place] and neighbour != _OMITTED:
+                kinds[place] = neighbour
+    return kinds
+
+
+def _kind(stretch: Stretch) -> str:
+    return stretch.language if stretch.is_spoken or not stretch.language else _OMITTED
 
 
 def _overlap(one: Phrase, other: Phrase) -> int:
@@ -178,16 +197,16 @@ def _notes(spoken: Sequence[SpokenPhrase], stretches: Sequence[Stretch]) -> Spee
     )
 
 
-def _judged(transcript: Transcript, stretches: Sequence[Stretch], method: str) -> Transcript:
+def _judged(transcript: Transcript, stretches: Sequence[Stretch], how: Recognizing, method: str) -> Transcript:
     """Refuse a recording most of whose speech cannot be spoken, or whose words are far fewer than its speech."""
     notes = transcript.notes
     if not notes.is_speech:
         return transcript
     spoken_s = notes.speech_s - notes.omitted_s
-    foreign_s = sum(one.speech_s for one in stretches if _kind(one) == "omitted")
+    foreign_s = sum(one.speech_s for one in stretches if _kind(one) == _OMITTED)
     reason = ""
     if 2 * foreign_s > notes.speech_s:
-        reason = _other_language(notes, method)
+        reason = _other_language(notes, how.spoken, method)
     elif not notes.words or 2 * spoken_s < notes.speech_s:
         reason = (
             f"no words were recognized in {notes.omitted_s or notes.speech_s:.1f} of {notes.speech_s:.1f} s of speech, "
@@ -205,8 +224,14 @@ def _judged(transcript: Transcript, stretches: Sequence[Stretch], method: str) -
     return transcript
 
 
-def _other_language(notes: SpeechNotes, method: str) -> str:
-    supported, sure = ", ".join(language_name(code) for code in SPOKEN), 100 * notes.language_confidence
+def _other_language(notes: SpeechNotes, spoken: tuple[str, ...], method: str) -> str:
+    supported, sure = ", ".join(language_name(code) for code in spoken), 100 * notes.language_confidence
+    if len(spoken) > 1:
+        return (
+            f"this sounds like {language_name(notes.language)}, which is not sure enough or not spoken ({method} "
+            f"speaks {supported}); leave the recording out, use --strength fast (it only changes the voice), or add "
+            "--language CODE if you know its language"
+        )
     return (
         f"this sounds like {language_name(notes.language)}, {sure:.0f} % sure that it is not {supported}, the only "
         f"language that {method} speaks; leave the recording out, use --strength fast (it only changes the voice), or "
@@ -223,7 +248,9 @@ def sentences(words: Sequence[RecognizedWord]) -> list[tuple[RecognizedWord, ...
     """
     cut: list[list[RecognizedWord]] = [[]]
     for word in words:
-        if len(cut[-1]) >= _LONGEST_WORDS or (len(cut[-1]) >= _SHORTEST_WORDS and cut[-1][-1].text[-1:] in _ENDS):
+        ended = len(cut[-1]) >= _SHORTEST_WORDS and cut[-1][-1].text[-1:] in _ENDS
+        switched = bool(cut[-1]) and cut[-1][-1].language != word.language
+        if len(cut[-1]) >= _LONGEST_WORDS or ended or switched:
             cut.append([])
         cut[-1].append(word)
     return [tuple(one) for one in cut if one]
@@ -264,10 +291,10 @@ def segments_of(
     for word, hidden in zip(words, out, strict=True):
         doubtful = word.confidence < sure_from and unsure != "speak"
         if not hidden and not doubtful:
-            if segments and segments[-1].kind == "words":
-                segments[-1] = Segment("words", f"{segments[-1].text} {word.text}")
+            if segments and segments[-1].kind == "words" and segments[-1].language == word.language:
+                segments[-1] = replace(segments[-1], text=f"{segments[-1].text} {word.text}")
             else:
-                segments.append(Segment("words", word.text))
+                segments.append(Segment("words", word.text, word.language))
             continue
         kind: Literal["tone", "silence"] = "silence" if not hidden and unsure == "silence" else "tone"
         if not segments or segments[-1].kind != kind:
