@@ -245,6 +245,9 @@ _WHOLE = {
         "sabine": "zabˈiːnə",
     },
     **{
+        "cent": "sˈɛnt",
+        "mittag": "mˈɪtɑːk",
+        "mittagessen": "mˈɪtɑːkˌɛsən",
         "münchen": "mˈynçən",
         "husten": "hˈuːstən",
         "datei": "dɑːtˈI",
