@@ -13,7 +13,7 @@ from personare.languages import language
 from personare.languages.espeak import VOICES, espeak_phonemes
 
 _ROWS = [line.split("\t") for line in Path(__file__).with_name("sentences.tsv").read_text("utf-8").splitlines()[1:]]
-_SETS = ("development", "held-out")
+_SETS = ("first", "second")  # the rules were written with the first; the second was unseen until it was measured once
 
 
 def test_a_language_without_reference_is_an_error() -> None:
@@ -25,7 +25,7 @@ def test_a_language_without_reference_is_an_error() -> None:
 @pytest.mark.parametrize("name", _SETS)
 def test_sentences_are_there_and_can_be_pronounced(code: str, name: str) -> None:
     texts = _texts(code, name)
-    assert len(texts) == (60 if name == "development" else 20)
+    assert len(texts) == (60 if name == "first" else 20)
     assert all(language(code).pronounce(text) for text in texts)
 
 
