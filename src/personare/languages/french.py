@@ -57,6 +57,7 @@ _RULES = LetterRules.of(
     ("", "ai", "", "ɛ"),
     ("", "aî", "", "ɛ"),
     ("", "ei", "", "ɛ"),
+    ("[vt]", "ient", "$", "jɛ̃"),
     ("[iyé]", "en", "(?:s|t|dr.*)?$", "ɛ̃"),
     # nasal vowels
     *(("", vowel + n, _NASAL, "ɛ̃") for vowel in "iyïî" for n in "nm"),
@@ -157,7 +158,7 @@ _RULES = LetterRules.of(
     ("u", "p", "s?$", ""),
     ("m", "b", "s?$", ""),
     ("s", "ti", "on|e", "tj"),
-    ("[aeiouyéècnr]", "ti", "on|el|eux|eu[rs]?|aire|al|en(?:t|ce)s?$", "sj"),
+    ("[aeiouyéècnrp]", "ti", "on|el|eux|eu[rs]?|aire|al|en(?:t|ce)s?$", "sj"),
     ("[^s]", "ti", "e(?:l|ux|nt|nce)", "sj"),
     ("œu", "fs", "$", ""),
     ("cle", "f", "s?$", ""),

@@ -14,6 +14,7 @@ from personare.languages.letter_rules import LetterRules, fold, pronounce_clause
 ALPHABET = "abcdefghijklmnopqrstuvwxyzäöüßé"
 _V = "[aeiouäöüyé]"
 _CONS = "[bcdfghjklmnpqrstvwxzß]"
+_AFTER = "(?:[aeioäöüyé]|(?<!q)u).*"  # a syllable comes before
 # after a vowel: one consonant and a vowel, or the end, makes it long
 _OPEN = (
     f"(?={_CONS}(?:[aeiouäöüy])|(?:[bdfgkpt][lr]|[bdg]n)[aeiouäöüy]|[ßhr]?$|ß|[bdg](?:$|s?t$|t[ae]|s$|st)"
@@ -46,24 +47,25 @@ _RULES = LetterRules.of(
     *(("", letter, "(?=sch|ck|x|ng|nk|tz|pf|ss)", sound) for letter, sound in zip("aiouäöüy", "aɪɔʊɛœyy", strict=True)),
     ("^h|^spr|^br|^n|^l|^m|^st", "ä", "ch", "ɛ"),
     ("^(?:b|s|t|kl|fl|verf|ged)", "u", "ch", "uː"),
-    ("^(?:h)", "o", "ch$|h", "oː"),
+    ("^h", "o", "ch(?!z)|h", "oː"),
     ("^sp", "a", "ch", "ɑː"),
     *(("", letter, "ch", sound) for letter, sound in zip("aiouäöü", "aɪɔʊɛœy", strict=True)),
     ("[^aeiouäöü]", "i", "g(?:$|e|s|t|k)", "ɪ"),
-    (_V + ".*", "in", "$|nen$", "ɪn"),
+    (_AFTER, "innen", "$", "ɪnən"),
+    (_AFTER, "in", "$", "ɪn"),
     ("n", "ieur", "", "jøːɾ"),
     *(("", letter, _OPEN, sound + "ː") for letter, sound in zip("aioäöüuy", "ɑioɛøyuy", strict=True)),
     *(("", letter, "", sound) for letter, sound in zip("aioäöüuy", "aɪɔɛœyʊy", strict=True)),
     # e: schwa after the stem's vowel, unless stressed
-    (_V + ".*", "er", "(?:n|s|st|t|nd|nde[rnsm]?|te[rnsm]?)?$", "ɜ"),
-    (_V + ".*", "er", "(?=[bdfgklmnpstvwz])", "ɜ"),
+    (_AFTER, "er", "(?:n|s|st|t|nd|nde[rnsm]?|te[rnsm]?)?$", "ɜ"),
+    (_AFTER, "er", "(?=[bdfgklmnpstvwz])", "ɜ"),
     (
-        _V + ".*",
+        _AFTER,
         "e",
         "(?:[lmnstr]|ln|st|nd|nde[rnsm]?|ns|ls|ts|te|ten|tes?t|lte|lten|nt|nte[rnsm]?|rs|st[a-z]?|m)?$",
         "ə",
     ),
-    (_V + ".*", "e", "(?:n[dtsk]|[nlr][aeiu]|[lnr]ung|lich|[ln]t?|r)", "ə"),
+    (_AFTER, "e", "(?:n[dtsk]|[nlr][aeiu]|[lnr]ung|lich|[ln]t?|r)", "ə"),
     ("", "e", "(?=sch|ck|x|ng|nk|tz|pf|ss|ch)", "ɛ"),
     ("", "e", _OPEN, "eː"),
     ("", "é", "", "eː"),
@@ -115,6 +117,7 @@ _RULES = LetterRules.of(
     ("", "x", "", "ks"),
     ("", "g", "", "ɡ"),
     (_V, "h", "(?=[eiou])", ""),
+    ("[aeä][iu]", "h", _CONS, ""),
     ("", "h", "", "h"),
     ("", "j", "", "j"),
     ("^|[fh]|[aeiouäöüy]h?", "r", "(?=[aeiouäöüy])", "r"),
@@ -245,6 +248,10 @@ _WHOLE = {
         "sabine": "zabˈiːnə",
     },
     **{
+        "cent": "sˈɛnt",
+        "hochzeit": "hˈɔxʦIt",
+        "mittag": "mˈɪtɑːk",
+        "mittagessen": "mˈɪtɑːkˌɛsən",
         "münchen": "mˈynçən",
         "husten": "hˈuːstən",
         "datei": "dɑːtˈI",
@@ -440,7 +447,7 @@ def _suffixes(letters: str) -> str:
 
 
 def _stressed(stem: str, mark: str, *, voiced: bool = False) -> str:
-    places = [m.start() for m in re.finditer("ie|[aeoä][iuy]|aa|ee|oo|[aeiouäöüyé]", stem)]
+    places = [m.start() for m in re.finditer("ie|[aeoä][iuy]|aa|ee|oo|(?<!q)u|[aeioäöüyé]", stem)]
     if not places:
         return _RULES.apply(stem)
     place = places[0]

@@ -61,7 +61,7 @@ _RULES = LetterRules.of(
     ("", "w", "", "w"),
     ("", "n", "[cg](?![eièéìí])|q", "ŋ"),
     ("^[mspv]|^st", "i", "[aoe]$", "i"),
-    ("^[st]", "u", "[aoe]$", "u"),
+    ("^[dst]", "u", "[aoe]$", "u"),
     ("", "i", "[aeoàèéòóuùú]", "j"),
     ("", "u", "[oòó]", "w"),
     ("", "u", "[aeiàèéìí]", "w"),
@@ -122,7 +122,7 @@ _WORDS_IN_IA = re.compile(
     r"(?:[lmnr]og|ograf|omi|energ|allerg|pol[ii]z|farmac|polit|compagn|burocraz|democraz|malatt|fantas|bug|teor|batter|lotter|librer|trattor|pizzer|gioieller)i[ae]$|^(?:mar|per|foll)i[ae]$"
 )
 
-_SHORT_IA = re.compile("^(?:(?:m|p|s|st|v|z)i|[st]u)[aoe]$")
+_SHORT_IA = re.compile("^(?:(?:m|p|s|st|v|z)i|[dst]u)[aoe]$")
 
 
 @lru_cache(maxsize=4096)

@@ -99,6 +99,7 @@ ENGLISH = Locale(
     range_word="to",
     ordinals=_en_ordinals,
     year=_en_year,
+    decimals_as_digits=True,
     month_first=True,
 )
 
@@ -207,6 +208,7 @@ GERMAN = Locale(
     signs={"&": "und", "+": "plus", "=": "gleich", "@": "at", "%": "Prozent", "§": "Paragraf"},
     money_and="",
     range_word="bis",
+    decimals_as_digits=True,
     ordinals=_de_ordinals,
     year=lambda year: (
         _num2words(year, "de", "year") if 1100 <= year < 2000 else _num2words(year, "de").removeprefix("ein")

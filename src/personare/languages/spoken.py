@@ -52,6 +52,8 @@ class Locale:
     """Rewrites written ordinals (1st, 3.º, 2ème)."""
     year: Callable[[int], str] | None = None
     month_first: bool = False
+    decimals_as_digits: bool = False
+    """Whether 3.14 is "three point one four" instead of "tres coma catorce"."""
     times: str = r"(?P<h>[01]?\d|2[0-4])(?::(?P<m>[0-5]\d)(?::[0-5]\d)?)(?!\d)"
     minus: str = "minus"
 
@@ -188,8 +190,8 @@ def _numbers(text: str, locale: Locale) -> str:
 
 def _decimal(whole: str, part: str, locale: Locale) -> str:
     digits = " ".join(locale.cardinal(int(one), False) for one in part)
-    said = digits if len(part) > 2 or part.startswith("0") or locale.decimal == "." else _cardinal(part, locale)
-    said = digits if locale.point in ("Komma", "point") else said
+    one_by_one = locale.decimals_as_digits or len(part) > 2 or part.startswith("0")
+    said = digits if one_by_one else _cardinal(part, locale)
     return f"{_cardinal(whole, locale)} {locale.point} {said}"
 
 

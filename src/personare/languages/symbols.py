@@ -28,7 +28,7 @@ def from_espeak(phonemes: str) -> str:
     >>> from_espeak("kaˈza d^ʒˈɔkano (en)pˈa^ɪ(it)")
     'kaˈza ʤˈɔkano pˈI'
     """
-    plain = re.sub(r"\([a-z-]+\)", "", unicodedata.normalize("NFD", phonemes).replace("c\u0327", "ç"))
+    plain = re.sub(r"\([a-z^-]+\)", "", unicodedata.normalize("NFD", phonemes).replace("c\u0327", "ç"))
     for parts, symbol in _JOINED.items():
         plain = plain.replace(f"{parts[0]}^{parts[1]}", symbol)
     return plain.replace("^", "").replace("-", "").replace("g", "ɡ")

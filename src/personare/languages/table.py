@@ -24,9 +24,10 @@ Status = Literal["measured", "usable", "experimental"]
 class Language:
     """A language: its models, its text rules, its voices and how well they work.
 
-    ``figures`` are percentages: ``agreement`` of the phonemes with espeak-ng on 60 sentences that the rules were
-    written with, ``agreement_held_out`` on other sentences, ``wer`` and ``cer`` of Whisper base on the five examples
-    spoken by the first voice.
+    ``figures`` are percentages. ``agreement``: phoneme symbols that agree with espeak-ng on the 60 sentences that the
+    rules were written with. ``agreement_unseen``: the same on 20 further sentences, before the rules were corrected by
+    them. ``wer``, ``cer``: errors of Whisper base on the five examples, spoken by the first voice; 54 to 66 words, so
+    that they show that a language works, not which works better. ``wer_espeak``: the same with phonemes of espeak-ng.
     """
 
     code: str
@@ -112,6 +113,7 @@ _ENGLISH = Language(
     ),
     status="measured",
     entity_model="en_core_web_sm",
+    figures={"wer": 3.7, "cer": 0.4},
 )
 
 LANGUAGES: dict[str, Language] = {
@@ -133,6 +135,7 @@ LANGUAGES: dict[str, Language] = {
                 "Das Mittagessen kostete 12,50 €, also weniger als gedacht.",
                 "Meine Großmutter wurde am 3.10.1931 in einem kleinen Dorf geboren.",
             ),
+            figures={"agreement": 95.8, "agreement_unseen": 93.6, "wer": 16.4, "cer": 4.7, "wer_espeak": 25.5},
         ),
         _row(
             "fr",
@@ -149,6 +152,7 @@ LANGUAGES: dict[str, Language] = {
                 "Le déjeuner a coûté 12,50 €, c'est moins cher que prévu.",
                 "Ma grand-mère est née le 3/10/1931 dans un petit village.",
             ),
+            figures={"agreement": 98.3, "agreement_unseen": 97.2, "wer": 18.2, "cer": 5.4, "wer_espeak": 19.7},
         ),
         _row(
             "es",
@@ -164,6 +168,7 @@ LANGUAGES: dict[str, Language] = {
                 "La comida costó 12,50 €, menos de lo que esperaba.",
                 "Mi abuela nació el 3/10/1931 en un pueblo pequeño.",
             ),
+            figures={"agreement": 99.0, "agreement_unseen": 99.2, "wer": 7.9, "cer": 1.5, "wer_espeak": 11.1},
         ),
         _row(
             "it",
@@ -180,6 +185,7 @@ LANGUAGES: dict[str, Language] = {
                 "Il pranzo è costato 12,50 €, meno di quanto pensassi.",
                 "Mia nonna è nata il 3/10/1931 in un piccolo paese.",
             ),
+            figures={"agreement": 96.1, "agreement_unseen": 93.6, "wer": 16.4, "cer": 4.2, "wer_espeak": 14.5},
         ),
         _row(
             "pt",
@@ -195,6 +201,7 @@ LANGUAGES: dict[str, Language] = {
                 "O almoço custou R$ 12,50, menos do que eu esperava.",
                 "Minha avó nasceu no dia 3/10/1931 em um pequeno povoado.",
             ),
+            figures={"agreement": 97.3, "agreement_unseen": 96.2, "wer": 3.1, "cer": 0.9, "wer_espeak": 7.8},
         ),
     )
 }
