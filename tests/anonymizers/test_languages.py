@@ -137,6 +137,23 @@ def test_pooling_rescues_a_short_stretch_and_an_accent() -> None:
     assert chances([], CLEAR) == []
 
 
+@pytest.mark.parametrize(("share", "spoken"), [(0.95, True), (0.7, False)])
+def test_another_language_is_spoken_only_where_it_is_sure(share: float, spoken: bool) -> None:
+    heard = row(de=share, nl=1 - share)
+    code, _, may_be_spoken = languages._named(heard, 0.1, heard, ("en", "de"))
+    assert code == "de" and ("de" in may_be_spoken) is spoken
+    assert languages._named(heard, 0.1, heard, ("en",))[2] == ("en",), "a voice that speaks English only"
+    assert languages._named(heard, 0.6, heard, ("en", "de"))[0] == "en"
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"language": "de"}, {"voice": "kokoro", "language": "cs"}, {"voice": "kokoro", "redact": "numbers"}]
+)
+def test_cascade_refuses_what_its_voice_cannot_do(parameters: dict[str, str]) -> None:
+    with pytest.raises(ConfigError):
+        anonymizer("cascade", **parameters)
+
+
 def test_the_odds_of_a_recording_are_weighted_by_its_speech() -> None:
     assert languages._odds_of([a_stretch(-2.0, 0.5), a_stretch(4.0, 1.0)]) == LanguageOdds(2.0, 3.3333, 1.5)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -14,12 +16,18 @@ from numpy.typing import NDArray
 import personare as pn
 from conftest import SHARED, Command
 from personare.anonymizers.neural.cascade.anonymizer import Cascade
-from personare.anonymizers.neural.words.transcript import transcribe
+from personare.anonymizers.neural.words.transcript import (
+    Recognizing,
+    Segment,
+    passages,
+    segments_of,
+    transcribe,
+)
 from personare.anonymizers.neural.xvector.anonymizer import XVector
 from personare.core.audio import Audio, read_mono, resample, write
 from personare.core.errors import RejectedSpeechError
 from personare.core.spoken import NOTHING_KNOWN, SpeechNotes
-from personare.encoders.recognition import recognize
+from personare.encoders.recognition import RecognizedWord, recognize
 from personare.encoders.segmentation import Segmentation
 from personare.pipeline.jobs.anonymize import private_folder
 
@@ -87,6 +95,38 @@ def test_no_german_second_of_a_mixed_recording_is_spoken(pause_s: float) -> None
     assert made.notes.language == "en"
     heard = Segmentation().speech(sound.samples)[round(begin_s * RATE_HZ) : round(end_s * RATE_HZ)]
     assert made.notes.omitted_s == pytest.approx(heard.sum() / RATE_HZ, rel=0.1), "every German second is counted"
+
+
+def test_the_voice_kokoro_speaks_german_as_german() -> None:
+    method = Cascade(voice="kokoro")
+    source = speech("emodb-de", 0)
+    made = method.speak(source, rng=np.random.default_rng(1), speaker=NOTHING_KNOWN)
+    assert made.notes is not None and made.notes.language == "de" and made.notes.words >= 5
+    assert made.notes.language_confidence > 0.8
+    before, after = (
+        {word.text.strip(",.!?").lower() for word in recognize(sound, model="whisper-base", language="de")}
+        for sound in (source.samples, resample(made.audio, RATE_HZ).samples)
+    )
+    assert len(before & after) >= 0.6 * len(before), (before, after)
+    again = method.speak(source, rng=np.random.default_rng(1), speaker=NOTHING_KNOWN)
+    assert np.array_equal(made.audio.samples, again.audio.samples)
+
+
+def test_the_voice_kokoro_switches_languages_within_a_recording() -> None:
+    sound, begin_s, end_s = mixed(0.5)
+    how = Recognizing("moonshine-base", spoken=Cascade(voice="kokoro").spoken)
+    made = transcribe(sound.samples, how=how, speaker=NOTHING_KNOWN, method="cascade")
+    for one in made.spoken:
+        middle_s = (one.phrase.start + one.phrase.end) / 2 / RATE_HZ
+        expected = "de" if begin_s < middle_s < end_s else "en"
+        assert {word.language for word in one.words} <= {expected}, (one, begin_s, end_s)
+    spoken = [segment for text in passages(made.spoken) for segment in segments(text) if segment.kind == "words"]
+    languages = [segment.language for segment in spoken]
+    assert [code for code, _ in itertools.groupby(languages)] == ["en", "de", "en"]
+
+
+def segments(words: Sequence[RecognizedWord]) -> list[Segment]:
+    return segments_of(words, unsure="speak", sure_from=0.0, redact=())
 
 
 def short_sentences(corpus: str, part: str, *, skip: int, count: int) -> list[NDArray[np.float32]]:

@@ -31,7 +31,6 @@ from personare.core.spoken import NOTHING_KNOWN
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance
 from personare.corpora.voices.reading_aloud import LONGEST, READERS, read_aloud
-from personare.corpora.voices.synthesizer import MODEL as KOKORO
 from personare.corpora.voices.text import row_of_words
 from personare.encoders.content import moonshine_content
 from personare.encoders.grid import RATE_HZ
@@ -44,6 +43,7 @@ from personare.training.reader.run import ReaderTrainingRun, export_reader, hold
 from personare.training.reader.settings import ReaderSettings
 from personare.training.reader.task import ReaderTask
 from personare.training.synthesizer.features import save
+from personare.voices.kokoro import MODEL as KOKORO
 from personare.voices.pronunciation import MODEL as PRONUNCIATION
 from personare.voices.pronunciation import pronounce
 from personare.voices.spelling import SYMBOL_COUNT, spell, symbol_numbers
