@@ -54,6 +54,7 @@ _SWITCH = 0.4  # probability that the next stretch is another language
 _CLEAR, _STRICT, _STRICTER = 3.5, 1.0, 3.0
 _OFFSET, _POOLED_SLOPE, _MOST_POOLED = 1.3, 8.0, 5.0
 _UNCLEAR = 0.9  # a stretch of a clear speaker below this chance may hold two languages
+_LEAST_CONTEXT = 3  # in fewer stretches, one that is not clear is an accent rather than another language
 _SURE_OF_OTHER = 0.8  # share of a language other than English among all of them, from which on it is spoken
 _NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
 NAMES = {
@@ -135,7 +136,7 @@ def identify(
         place: _named(one.probabilities, chance, others, spoken)
         for place, one, chance in zip(heard, evidence, chances, strict=True)
     }
-    is_clear = gain == -_STRICT
+    is_clear = gain == -_STRICT and len(heard) >= _LEAST_CONTEXT
     stretches = _stretches(phrases, speech_s, named)
     return _at_changes(samples, stretches, min(gain, -_STRICT), is_clear=is_clear, spoken=spoken)
 
