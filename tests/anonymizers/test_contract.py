@@ -116,6 +116,7 @@ OTHER: dict[str, dict[str, object]] = {
         "weights": "trained",
     },
     "cascade": {
+        "voice": "kokoro",
         "language": "en",
         "recognizer": "moonshine",
         "unsure": "tone",
