@@ -54,7 +54,7 @@ INGREDIENTS: dict[Gender, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Mixture:
+class StyleMixture:
     """A pseudo-speaker: the voices it is made of, their shares (sum 1) and its speaking rate."""
 
     gender: Gender
@@ -101,7 +101,7 @@ class Kokoro(Fingerprinted):
 
 
 @lru_cache(maxsize=1024)
-def mixture(number: int) -> Mixture:
+def mixture(number: int) -> StyleMixture:
     """Give the pseudo-speaker of a number: even ones are female, odd ones male.
 
     >>> mixture(0).gender, mixture(1).gender, round(sum(mixture(7).shares), 3)
@@ -116,7 +116,7 @@ def mixture(number: int) -> Mixture:
     extra = rng.dirichlet(np.ones(count)) * (1 - count * _LEAST_SHARE)
     shares = [round(float(share), 3) for share in _LEAST_SHARE + extra[:-1]]
     rate = round(float(rng.uniform(*_RATES)), 3)
-    return Mixture(gender, tuple(map(str, voices)), (*shares, round(1 - sum(shares), 3)), rate)
+    return StyleMixture(gender, tuple(map(str, voices)), (*shares, round(1 - sum(shares), 3)), rate)
 
 
 def split_phonemes(phonemes: str, *, longest: int = LONGEST) -> list[str]:
