@@ -1,6 +1,6 @@
-"""What methods that speak words anew do to words, quality and time: WER by two recognizers, DNSMOS, speed.
+"""What cascade does to words, quality and time: WER by two recognizers, DNSMOS, speed.
 
-    python benchmarks/cascade.py [CORPUS] [--method cascade|xvector] [--utterances N] [--corpus-part NAME]
+    python benchmarks/cascade.py [CORPUS] [--method NAME] [--utterances N] [--corpus-part NAME]
                                  [--recognizers NAME,NAME] [--set PARAMETER=VALUE]
 
 Utterances of the part 'eval' whose column ``corpus`` is NAME (librispeech if not said), the shortest first, no
