@@ -27,7 +27,7 @@ def reader(
 ) -> None:
     """Train the reader: sounds of words in; durations and content out, as synthetic readers have them.
 
-    Pronunciation and rhythm give a speaker away, whatever voice they are spoken in. With a reader, xvector takes the
+    Pronunciation and rhythm give a speaker away, whatever voice they are spoken in. With a reader, cascade takes the
     words alone, and reads them anew. Nobody's voice is learnt: of the corpora only the recognized words are taken;
     Kokoro's voices read them, with rows of words from the dictionary. Every sentence is read once and kept. The folder
     then holds a whole voice with the new reader.
@@ -39,7 +39,7 @@ def reader(
 
         personare train reader --corpus a/ --corpus b/ --out better --voice my-voice
 
-        personare anonymize SRC DST --method xvector --set weights=better
+        personare anonymize SRC DST --method cascade --set weights=better
     """
     from personare.core.config import load_yaml
     from personare.core.weights import require
@@ -85,5 +85,5 @@ def reader(
         ],
     )
     typer.echo(
-        f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector --set weights={result.folder})"
+        f"voice: {result.folder} (use it: personare anonymize SRC DST --method cascade --set weights={result.folder})"
     )

@@ -1,4 +1,4 @@
-"""Kokoro reads sentences aloud and tells how long each symbol lasts: what the reader of xvector learns from.
+"""Kokoro reads sentences aloud and tells how long each symbol lasts: what the reader of the neural voice learns from.
 
 The readers are the clear American ones of Kokoro's voices (Apache-2.0). What they read is spelled with one symbol a
 sound (personare.voices.spelling); the lengths, in units of 25 ms, are those the network itself has decided on.
