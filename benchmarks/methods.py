@@ -40,6 +40,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "mcadams radius 0.975 (D1)": {"method": "mcadams", "alpha": 0.8, "radius": 0.975},
     "formants (I1)": {"method": "formants"},
     "cascade": {"method": "cascade"},
+    "cascade, voice kokoro": {"method": "cascade", "voice": "kokoro"},
     "cascade, coarse prosody": {"method": "cascade", "prosody": "coarse"},
     "usc (C0)": {"method": "usc"},
     "world": {"method": "world"},
