@@ -171,7 +171,7 @@ def test_a_data_engineer_with_a_mixed_corpus(home: Path, personare: Command) -> 
     assert len(plan["unreadable"]) == 1 and facts["utterances"] == 10 and clean["utterances"] == 9
     assert {int(rate) for rate in facts["rates_hz"]} == {8_000, 16_000, 44_100, 48_000}
     assert {row["metric"] for row in quality["findings"]} >= {"dnsmos"} and len(risk["verdicts"]) == 1
-    assert risk["verdicts"][0]["method"] == "xvector" and risk["failures"], "the broken file is counted"
+    assert risk["verdicts"][0]["method"] == "cascade" and risk["failures"], "the broken file is counted"
     shards = [done for line, done in ended.items() if "--shard" in line]
     assert len(shards) == 2 and "failed: Anna_broken:" in "".join(done.stderr for done in shards)
     assert (home / "lists" / "wav.scp").is_file() and (home / "hidden.mp4").is_file()

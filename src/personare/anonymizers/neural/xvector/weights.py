@@ -110,7 +110,7 @@ class SynthesizerModel:
         if self.content_reader is None:
             raise WeightsError(
                 f"{self.where}: has no {READER_NETWORKS[0]} to read words with; add a reader with personare train "
-                "reader, or use content=moonshine"
+                "reader, or use another voice"
             )
         return self.content_reader
 
@@ -118,6 +118,16 @@ class SynthesizerModel:
 def shipped_folder() -> Path:
     """Where the shipped synthesizer lies."""
     return Path(str(resources.files("personare.anonymizers.neural.xvector"))) / SHIPPED
+
+
+def reader_languages(where: Path | str = SHIPPED) -> tuple[str, ...]:
+    """Codes of the languages that the reader of a voice was trained on; its card says so, else English."""
+    folder = shipped_folder() if str(where) == SHIPPED else Path(where)
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        return tuple(str(code) for code in card["reader"]["languages"])
+    except (OSError, ValueError, KeyError, TypeError):  # opening the voice says what is wrong with it
+        return ("en",)
 
 
 def open_weights(where: Path | str = SHIPPED) -> SynthesizerModel:
