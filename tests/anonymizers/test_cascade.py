@@ -111,7 +111,7 @@ def test_noise_is_no_speech_and_stays_silent() -> None:
 
 def test_missing_models_are_named_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))
-    models = "cmudict moonshine-base piper segmentation whisper-base moonshine"
+    models = "cmudict moonshine-base piper segmentation whisper-base whisper-small moonshine"
     with pytest.raises(WeightsError, match=rf"fetch them with: personare models fetch {models}$"):
         hide(Audio(np.ones(RATE_HZ, np.float32), RATE_HZ))
 
