@@ -34,7 +34,7 @@ from personare.anonymizers.neural.words.languages import identify, language_evid
 from personare.anonymizers.neural.words.transcript import Recognizing, Transcript, transcribe
 from personare.core.audio import Audio, read_mono, resample
 from personare.core.errors import PersonareError, RejectedSpeechError
-from personare.core.spoken import NOTHING_KNOWN, LanguageOdds, SpeakerEvidence, SpeakerFacts, pool
+from personare.core.spoken import NOTHING_KNOWN, SpeakerEvidence, SpeakerFacts, pool
 from personare.encoders.recognition import ENGLISH_RECOGNIZERS, recognize
 from personare.engine import ProcessPool, Serial
 from personare.languages import LANGUAGES
@@ -92,17 +92,13 @@ def speakers_of(folder: Path, *, part: str, most: int | None) -> list[Speaker]:
 def judge(speaker: Speaker, *, with_words: bool) -> list[Outcome]:
     """Judge every recording of a speaker with what all of them say together, as ``anonymize`` does, and alone."""
     sounds = [resample(read_mono(path), RATE_HZ) for path in speaker.audio]
-    evidence = [SpeakerEvidence(*_evidence(sound)) for sound in sounds]
+    heard = [language_evidence(sound.samples, language="auto", spoken=SPOKEN) for sound in sounds]
+    evidence = [SpeakerEvidence(one.speech_s, language=one.odds, languages=one.languages) for one in heard]
     return [
         _judge(speaker, path, sound, facts, with_words=with_words)
         for facts in (pool(evidence), NOTHING_KNOWN)
         for path, sound in zip(speaker.audio, sounds, strict=True)
     ]
-
-
-def _evidence(sound: Audio) -> tuple[float, tuple[float, ...], LanguageOdds | None]:
-    speech_s, odds = language_evidence(sound.samples, language="auto")
-    return speech_s, (), odds
 
 
 def _judge(speaker: Speaker, path: Path, sound: Audio, facts: SpeakerFacts, *, with_words: bool) -> Outcome:

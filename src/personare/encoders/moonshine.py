@@ -34,7 +34,7 @@ RATE_HZ = 16_000
 MODELS = ("moonshine-base", "moonshine")
 SHORTEST = 1600  # samples: nothing shorter is a word
 REMEMBERED = 512  # sounds
-_TOKENS_PER_S, _SPARE_TOKENS = 6.5, 8  # nobody says more in that time
+TOKENS_PER_S, SPARE_TOKENS = 6.5, 8  # nobody says more in that time
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _written(samples: Floats, model: str, proposed_by: str | None) -> _Written:
     sound = (model, proposed_by, home(), hashlib.sha256(samples.tobytes()).digest())
     if sound not in _known:
         proposal = () if proposed_by is None else _written(samples, proposed_by, None).tokens
-        most = int(_TOKENS_PER_S * len(samples) / RATE_HZ) + _SPARE_TOKENS
+        most = int(TOKENS_PER_S * len(samples) / RATE_HZ) + SPARE_TOKENS
         written = _decode(samples, _networks(model, home()), proposal, most)
         while len(_known) >= REMEMBERED:
             del _known[next(iter(_known))]
