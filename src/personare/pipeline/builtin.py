@@ -28,6 +28,7 @@ from personare.pipeline.attack_sets import (
 )
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.given_choice import GivenSpeechChoice
+from personare.pipeline.per_language import per_language
 from personare.pipeline.resolve import resolve_anonymizers
 from personare.pipeline.roles import TRIAL
 from personare.pipeline.study import ORIGINAL, AttackerChoice, CorpusChoice, ListenerChoice, Study
@@ -87,9 +88,11 @@ def _usual(speech: GivenSpeechChoice, embedder: str | None, *, quick: bool, seed
     if embedder is not None:
         return plain_set(embedder)
     study = Study("who is attacked", speech.corpus(), {speech.label: speech.settings}, seed=seed, skip_impossible=True)
-    (label,) = study.corpora
+    study = per_language(study, stages=Path())
     (anonymizer,) = resolve_anonymizers(study, Path.cwd())
-    corpus = read_study_corpus(label, study, [anonymizer], stages=Path())
+    read = [read_study_corpus(label, study, [anonymizer], stages=Path()) for label in study.corpora]
+    # of several languages the smallest decides: everybody is attacked in the same way
+    corpus = min(read, key=lambda one: len(one.enrolled & one.tested))
     voice = quick_set()
     if not quick:
         voice = strongest_set(

@@ -15,6 +15,7 @@ import polars as pl
 
 from personare.core.errors import AudioError, CorpusError
 from personare.core.files import write_text
+from personare.core.language_codes import language_title
 from personare.core.seeding import Key
 from personare.core.tables import Corpus, Trials
 from personare.core.weights import file_sha256
@@ -22,6 +23,13 @@ from personare.corpora import read_corpus
 from personare.corpora.problems import Problem
 from personare.corpora.voices.synthesizer import fingerprint
 from personare.pipeline.attributes import Attribute, attribute_of
+from personare.pipeline.jobs.spoken_languages import (
+    LANGUAGE,
+    NOT_GIVEN,
+    counts_text,
+    filled_languages,
+    stated_counts,
+)
 from personare.pipeline.jobs.voices import VoiceWork, Wanted
 from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL, with_roles
 from personare.pipeline.study import CorpusChoice, Parts, Study
@@ -114,6 +122,8 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         frame, trials = reading.corpus.frame, reading.trials
         problems = tuple(p for p in reading.problems if p.kind in FATAL and not study.skip_impossible)
         notes += [*reading.notes, *(p.line for p in reading.problems if p not in problems)]
+        frame, more = in_languages(frame, choice, stages)
+        notes += more
         choice, more = _parts_found(choice, frame) if choice.is_attacked else (choice, [])
         notes += more
         frame, more = _attacked_only(frame, choice, attacked)
@@ -136,6 +146,24 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         train_path=choice.train_path,
         is_attacked=choice.is_attacked,
     )
+
+
+def in_languages(frame: pl.DataFrame, choice: CorpusChoice, stages: Path) -> tuple[pl.DataFrame, list[str]]:
+    """State or identify the language of a corpus as its choice says, and keep the utterances in one language."""
+    filled = filled_languages(frame, choice.language, memory=stages / "languages.json")
+    kept = _spoken_in(filled.frame, choice.spoken)
+    if kept.is_empty():
+        raise CorpusError(f"no utterance is in {language_title(str(choice.spoken))}; leave out spoken")
+    counts = stated_counts(kept)
+    stated = [] if set(counts) == {NOT_GIVEN} else [f"language: {counts_text(counts)} utterances"]
+    return kept, [*filled.notes, *stated]
+
+
+def _spoken_in(frame: pl.DataFrame, code: str | None) -> pl.DataFrame:
+    """Keep the utterances in one language, and those whose language nobody states where nobody states any."""
+    if code is None or LANGUAGE not in frame.columns:
+        return frame
+    return frame.filter(pl.col(LANGUAGE) == code)
 
 
 def _attacked_only(
@@ -162,7 +190,7 @@ def _learnt_from(frame: pl.DataFrame, choice: CorpusChoice) -> tuple[pl.DataFram
     """Add the corpus that is learnt from; people who are attacked are left out of it."""
     if choice.train_path is None:
         return frame, []
-    others = read_corpus(choice.train_path, person_channels=True).corpus.frame
+    others = _spoken_in(read_corpus(choice.train_path, person_channels=True).corpus.frame, choice.spoken)
     frame = frame.filter(pl.col("role") != TRAIN)
     attacked = frame["speaker"].unique().to_list()
     both = others.filter(pl.col("speaker").is_in(attacked))["speaker"].n_unique()
@@ -250,8 +278,8 @@ def _state(path: str) -> str:
 
 
 def content_of(frame: pl.DataFrame) -> str:
-    """Hash what a result depends on: ids, speakers, genders, cuts and the content of the files; not where they lie."""
-    known = ("utterance", "speaker", "gender", "start_s", "end_s", "person_channel", "digest")
+    """Hash what a result depends on: ids, speakers, genders, languages, cuts and the files' content, not their place."""
+    known = ("utterance", "speaker", "gender", "start_s", "end_s", "person_channel", "language", "digest")
     columns = [c for c in known if c in frame.columns]
     if "digest" not in columns:
         raise AudioError("the speech has not been hashed yet")
