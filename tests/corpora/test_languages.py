@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import personare as pn
+from conftest import Command
 from personare.core.audio import Audio, write
 from personare.core.errors import TableError, UnknownNameError
 from personare.core.language_codes import checked_language

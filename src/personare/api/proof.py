@@ -62,7 +62,7 @@ def evaluate(
     quick : play plain attackers with one embedder where none are named: quicker, and easier to pass.
     utterances_per_trial : how many utterances the attacker hears at once, L.
     speaker_from : who speaks, in originals without order (see ``read_corpus``); noted where ``anonymize`` read them so.
-    language : of all original speech, e.g. ``de``, or ``auto`` to identify it; without, the corpus' column ``language``.
+    language : of all original speech, e.g. ``de``, or ``auto`` to identify it; without, the corpus' own column.
         Several languages are attacked one by one.
     engine : where the work is done, e.g. ``engine_named("ray", 8)``; without, ``jobs`` processes here.
     out : the run folder; a temporary one, which lives as long as the result, without.
@@ -146,7 +146,7 @@ def listen(
     original: CorpusLike,
     anonymized: CorpusLike | AnonymizedCorpus,
     *,
-    listeners: Sequence[str] = ("moonshine", "pitch", "pesq", "stoi", "estoi", "dnsmos"),
+    listeners: Sequence[str] | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     by: str | None = None,
     guess: Sequence[str] = (),
@@ -164,12 +164,13 @@ def listen(
 
     Parameters
     ----------
-    listeners : names of ``personare.listeners``, e.g. ``ctc:FOLDER``, or ``module:Class``.
+    listeners : names of ``personare.listeners``, e.g. ``ctc:FOLDER``, or ``module:Class``. Without: a recognizer
+        (``moonshine`` for English, else ``whisper-small``), pitch, pesq, stoi, estoi and dnsmos.
     parameters : of a listener, by its name.
     by : a column of the corpus: findings for each of its values, too.
     guess : attributes (gender, age_group) that are guessed where nobody noted them, and marked as predicted.
     method : how it was anonymized, where the folder does not say, or names a class of your own.
-    language : of all original speech, e.g. ``de``, or ``auto`` to identify it; without, the corpus' column ``language``.
+    language : of all original speech, e.g. ``de``, or ``auto`` to identify it; without, the corpus' own column.
         Recognizers use it; several languages give a row each.
     """
     from personare.engine import engine_for
@@ -189,7 +190,8 @@ def listen(
         speaker_from=speaker_from,
         language=language,
     )
-    study = builtin.listening(speech, listeners=builtin.listener_choices(listeners, parameters or {}), by=by, seed=seed)
+    names = builtin.usual_listeners(speech.languages) if listeners is None else listeners
+    study = builtin.listening(speech, listeners=builtin.listener_choices(names, parameters or {}), by=by, seed=seed)
     return _results(checked_run(study, folder, jobs=jobs, engine=engine, watch=watch), keeps)
 
 

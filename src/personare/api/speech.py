@@ -204,8 +204,8 @@ def anonymize_corpus(
     Parameters
     ----------
     method, strength : as for ``anonymize``; ``parameters`` are the method's.
-    language : of all speech, e.g. ``de``; ``auto`` identifies it. None takes the corpus' column ``language`` where it is
-        filled, and identifies the others.
+    language : of all speech, e.g. ``de``; ``auto`` identifies it. None takes the corpus' column ``language``, and
+        identifies recordings for which it says nothing.
     target : a new folder; what must stay (the key) goes to ``target-private`` beside it.
     key : a key file, made where there is none; level : one new voice per speaker, or per utterance.
     shard : ``I/N`` does the I-th of N parts only.

@@ -146,8 +146,8 @@ def convert(
 ) -> None:
     """Write the lists of a corpus in another layout; the audio stays where it is and is named by its path.
 
-    kaldi writes wav.scp, utt2spk, spk2utt and, where known, segments, spk2gender, text, utt2lang, trials. parquet writes
-    manifest.parquet and, where known, trials.parquet: personare's own layout.
+    kaldi writes wav.scp, utt2spk, spk2utt and, where known, segments, spk2gender, text, utt2lang, trials. parquet
+    writes manifest.parquet and, where known, trials.parquet: personare's own layout.
 
     Examples:
 

@@ -1,7 +1,7 @@
 """Language codes (ISO 639): the many ways corpora and people write a language, brought to one code.
 
-``de``, ``de-DE``, ``deu``, ``ger`` and ``German`` are all ``de``. A corpus may hold any language, so that other codes of
-two or three letters are kept as they are; ``--language`` takes those of ``NAMES``, which recognizers know.
+``de``, ``de-DE``, ``deu``, ``ger`` and ``German`` are all ``de``. A corpus may hold any language, so that other codes
+of two or three letters are kept as they are; ``--language`` takes those of ``NAMES``, which recognizers know.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ _SPELLINGS = {
     **dict(entry.split("=") for entry in _SAME.split()),
 }
 # said to be unknown: no note needed
-_BLANK = frozenset({"", "und", "unk", "unknown", "none", "null", "na", "n/a", "nan", "-", "?", "mul", "mis", "zxx", AUTO})
+_BLANK = frozenset(
+    {"", "und", "unk", "unknown", "none", "null", "na", "n/a", "nan", "-", "?", "mul", "mis", "zxx", AUTO}
+)
 _CODE = re.compile(r"[a-z]{2,3}")
 
 

@@ -1,7 +1,8 @@
 """Kaldi and VoicePrivacy data directories: wav.scp, utt2spk and the lists beside them.
 
-Read where present: segments, spk2gender, text, utt2dur, utt2lang, enrolls, trials (also trials_f, trials_m). Relative paths are
-taken from the data directory, else from the current folder. Shell pipes and archives are refused: nothing is executed.
+Read where present: segments, spk2gender, text, utt2dur, utt2lang, enrolls, trials (also trials_f, trials_m). Relative
+paths are taken from the data directory, else from the current folder. Shell pipes and archives are refused: nothing is
+executed.
 """
 
 from __future__ import annotations

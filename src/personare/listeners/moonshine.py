@@ -47,6 +47,7 @@ class Moonshine(Recognizer):
     paper: ClassVar[str] = (
         "Jeffries et al., Moonshine: speech recognition for live transcription and voice commands, 2024"
     )
+    languages: ClassVar[tuple[str, ...]] = ("en",)
     requires = Requirements("the listener 'moonshine'", models=("moonshine",))
 
     tokens_per_s: float = 6.5

@@ -28,6 +28,7 @@ from personare.pipeline.attack_sets import (
 )
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.given_choice import GivenSpeechChoice
+from personare.pipeline.measures.utility import FOR_ANY_LANGUAGE
 from personare.pipeline.per_language import per_language
 from personare.pipeline.resolve import resolve_anonymizers
 from personare.pipeline.roles import TRIAL
@@ -165,6 +166,16 @@ def listening(
         clips=0,
         notes=" ".join(speech.notes),
     )
+
+
+def usual_listeners(languages: Sequence[str]) -> tuple[str, ...]:
+    """Name the listeners for speech in these languages (none: not stated) where nobody names any."""
+    return (recognizer_for(languages), "pitch", "pesq", "stoi", "estoi", "dnsmos")
+
+
+def recognizer_for(languages: Sequence[str]) -> str:
+    """Name the recognizer that listens to speech in these languages, which methods do not use there."""
+    return "moonshine" if set(languages) <= {"en"} else FOR_ANY_LANGUAGE
 
 
 def listener_choices(names: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, ListenerChoice]:

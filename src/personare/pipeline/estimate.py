@@ -8,9 +8,9 @@ from pathlib import Path
 
 from personare.pipeline.graph import Graph
 from personare.pipeline.jobs.voices import VoiceWork
+from personare.pipeline.per_language import per_language
 from personare.pipeline.probe import few, probe_measures, probe_sounds, probe_voices
 from personare.pipeline.probe_training import probe_training
-from personare.pipeline.per_language import per_language
 from personare.pipeline.run import HASHES, read_corpora
 from personare.pipeline.speech import FileDigests, StudyCorpus, with_digests
 from personare.pipeline.stages.measure import MeasureJob

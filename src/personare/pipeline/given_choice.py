@@ -39,6 +39,7 @@ class GivenSpeechChoice:
         names too, has the parameters that the folder names.
     train : speech of other people to learn from; own_train : whether the original corpus has a part for that.
     name : what the corpus is called, by its file or folder without; notes : what a reader must know about it.
+    languages : those that the original speech is stated to be in.
     """
 
     original: Path
@@ -51,6 +52,7 @@ class GivenSpeechChoice:
     own_train: bool = False
     name: str = ""
     notes: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -176,6 +178,7 @@ def given_speech(
         "train" in parts,
         name,
         tuple(notes),
+        tuple((original if isinstance(original, Corpus) else source).languages),
     )
 
 

@@ -278,7 +278,7 @@ def _state(path: str) -> str:
 
 
 def content_of(frame: pl.DataFrame) -> str:
-    """Hash what a result depends on: ids, speakers, genders, languages, cuts and the files' content, not their place."""
+    """Hash what a result depends on: ids, speakers, genders, languages, cuts and content of files, not their place."""
     known = ("utterance", "speaker", "gender", "start_s", "end_s", "person_channel", "language", "digest")
     columns = [c for c in known if c in frame.columns]
     if "digest" not in columns:
