@@ -4,8 +4,8 @@
 
 Prints, per corpus of the manifests, how many recordings would be spoken as English, how many are rejected and why, and
 how often the language was named correctly; then mixed recordings (English, German, English), of which no German second
-may be spoken. The transcription is that of ``xvector``; nothing is synthesized. Manifests are tables with the columns
-utterance, speaker, audio, corpus, and part and language where known.
+may be spoken. The transcription is that of ``cascade`` with an English voice; nothing is synthesized. Manifests are
+tables with the columns utterance, speaker, audio, corpus, and part and language where known.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from personare.anonymizers.neural.cascade.anonymizer import Cascade
 from personare.anonymizers.neural.words.languages import identify
 from personare.anonymizers.neural.words.transcript import Transcript, transcribe
-from personare.anonymizers.neural.xvector.anonymizer import XVector
 from personare.core.audio import Audio, read_mono, resample
 from personare.core.errors import PersonareError, RejectedSpeechError
 from personare.core.spoken import NOTHING_KNOWN, SpeakerFacts, pool
@@ -72,16 +72,16 @@ def speakers_of(folder: Path, *, part: str, most: int | None) -> list[Speaker]:
 
 def judge(speaker: Speaker) -> list[Outcome]:
     """Judge every recording of a speaker with what all of them say together, as ``anonymize`` does."""
-    method = XVector()
+    method = Cascade(voice="piper", gender="any")
     sounds = [resample(read_mono(path), RATE_HZ) for path in speaker.audio]
     facts = pool([method.evidence(sound) for sound in sounds])
     return [_judge(method, speaker, path, sound, facts) for path, sound in zip(speaker.audio, sounds, strict=True)]
 
 
-def _judge(method: XVector, speaker: Speaker, path: Path, sound: Audio, facts: SpeakerFacts) -> Outcome:
+def _judge(method: Cascade, speaker: Speaker, path: Path, sound: Audio, facts: SpeakerFacts) -> Outcome:
     known = (speaker.corpus, speaker.language, path.stem, sound.duration_s)
     try:
-        transcript = transcribe(sound.samples, how=method._recognizing, speaker=facts, method="xvector")
+        transcript = transcribe(sound.samples, how=method._recognizing, speaker=facts, method="cascade")
     except RejectedSpeechError as error:
         reason = str(error)
         named = reason.split("(")[1].split(")")[0] if reason.startswith("this sounds like") and "(" in reason else ""
@@ -145,8 +145,8 @@ def judge_mix(mix: tuple[Audio, float, float]) -> tuple[float, float, float, flo
     sound, begin_s, end_s = mix
     spoken = [(0.0, 0.0)]
     try:
-        how = XVector()._recognizing
-        transcript = transcribe(sound.samples, how=how, speaker=NOTHING_KNOWN, method="xvector")
+        how = Cascade(voice="piper")._recognizing
+        transcript = transcribe(sound.samples, how=how, speaker=NOTHING_KNOWN, method="cascade")
         spoken = [(one.phrase.start / RATE_HZ, one.phrase.end / RATE_HZ) for one in transcript.spoken if one.words]
     except RejectedSpeechError:
         pass

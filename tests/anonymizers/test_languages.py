@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from personare.anonymizers import anonymizer
 from personare.anonymizers.neural.words import languages
 from personare.anonymizers.neural.words.languages import (
+    LanguageEvidence,
     Stretch,
     check_language,
     identify,
@@ -147,7 +148,12 @@ def test_another_language_is_spoken_only_where_it_is_sure(share: float, spoken: 
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"language": "de"}, {"voice": "kokoro", "language": "cs"}, {"voice": "kokoro", "redact": "numbers"}]
+    "parameters",
+    [
+        {"voice": "piper", "language": "de"},
+        {"language": "cs"},
+        {"voice": "kokoro", "language": "de", "redact": "names"},
+    ],
 )
 def test_cascade_refuses_what_its_voice_cannot_do(parameters: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
@@ -260,16 +266,20 @@ def test_a_language_that_is_given_is_not_identified(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(languages, "language_probabilities", never)
     found = identify(tones((600, 3), (NOISE_HZ, 3)), language="en", speaker=NOTHING_KNOWN)
     assert [(one.language, one.confidence) for one in found] == [("en", 1.0), ("", 0.0)]
-    assert language_evidence(tones((600, 3)), language="en") == (4.0, None)
+    assert language_evidence(tones((600, 3)), language="en") == LanguageEvidence(4.0, None, (("en", 4.0),))
 
 
 @pytest.mark.usefixtures("fake_networks")
 def test_a_recording_is_evidence_of_its_speaker() -> None:
-    speech_s, odds = language_evidence(tones((400, 3), (NOISE_HZ, 3), (600, 3)), language="auto")
-    assert speech_s == pytest.approx(6, abs=0.1)
+    mixed = tones((400, 3), (NOISE_HZ, 3), (600, 3))
+    heard = language_evidence(mixed, language="auto", spoken=("en", "de"))
+    odds = heard.odds
+    assert heard.speech_s == pytest.approx(6, abs=0.1)
+    assert dict(heard.languages) == {"de": pytest.approx(3, abs=0.1), "en": pytest.approx(3, abs=0.1)}
+    assert [code for code, _ in language_evidence(mixed, language="auto").languages] == ["en"], "what can be spoken"
     assert odds is not None and odds.weight == 2 and odds.clarity > 4 and abs(odds.mean) < odds.clarity
-    assert language_evidence(tones((NOISE_HZ, 3)), language="auto") == (0, None)
-    assert language_evidence(np.zeros(RATE_HZ, np.float32), language="auto") == (0, None)
+    assert language_evidence(tones((NOISE_HZ, 3)), language="auto") == LanguageEvidence(0.0)
+    assert language_evidence(np.zeros(RATE_HZ, np.float32), language="auto") == LanguageEvidence(0.0)
 
 
 def test_silence_has_no_stretches() -> None:
@@ -277,12 +287,11 @@ def test_silence_has_no_stretches() -> None:
     assert overall_language([]) == ("", 0.0) == overall_language([Stretch(Phrase(0, 10), 0.0, "", 0.0)])
 
 
-@pytest.mark.parametrize("method", ["xvector", "cascade"])
-def test_a_language_that_is_not_spoken_is_refused_in_one_line(method: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^{method}: language must be auto or .*English \(en\).*, not 'de'$"):
-        anonymizer(method, language="de")
-    assert anonymizer(method, language="en") != anonymizer(method)
-    check_language("en", where=method)
+def test_a_language_that_is_not_spoken_is_refused_in_one_line() -> None:
+    with pytest.raises(ConfigError, match=r"^cascade, voice piper: language must be .*English \(en\).*, not 'de'$"):
+        anonymizer("cascade", voice="piper", language="de")
+    assert anonymizer("cascade", language="en") != anonymizer("cascade")
+    check_language("en", where="cascade")
 
 
 def test_loudness_decides_nothing() -> None:

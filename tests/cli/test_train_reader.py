@@ -140,14 +140,14 @@ def _gets_a_network_that_speaks_what_is_read(reader: Path, corpus: Path, persona
     }
     assert after["sha256"][READING_NETWORK] != before["sha256"].get(READING_NETWORK)
     assert after["reading_voice"]["data"]["utterances"] > 8 and after["voices"] == before["voices"]
-    for content, alike in (("words", False), ("moonshine", True)):
-        methods = [anonymizer("xvector", weights=str(one), content=content) for one in (reader, spoken_by)]
+    for name, alike in (("cascade", False), ("xvector", True)):
+        methods = [anonymizer(name, weights=str(one)) for one in (reader, spoken_by)]
         first, second = (method(spoken(TEXT), rng=np.random.default_rng(1)).samples for method in methods)
         assert (len(first) == len(second) and np.array_equal(first, second)) == alike
 
 
 def _speaks_nothing_but_words(voice: Path) -> None:
-    method = anonymizer("xvector", weights=str(voice))
+    method = anonymizer("cascade", weights=str(voice))
     audio = spoken(TEXT)
     sound, other = (method(audio, rng=np.random.default_rng(seed)).samples for seed in (1, 2))
     assert np.square(sound).mean() > 1e-6

@@ -21,7 +21,7 @@ def strengths() -> list[dict[str, Any]]:
 def methods() -> list[dict[str, Any]]:
     """List the methods that need no parameters: what each does, what it still needs, and which strength it is.
 
-    >>> {one["name"]: one["strength"] for one in methods()}["xvector"]
+    >>> {one["name"]: one["strength"] for one in methods()}["cascade"]
     'balanced'
     """
     from personare.anonymizers.offered import offered_methods

@@ -107,13 +107,20 @@ def resolve_method(
     return replace(chosen, parameters={**chosen.parameters, "language": code})
 
 
+def _advice(method: str) -> str:
+    """What a method says to whoever chooses it by its name."""
+    from personare.anonymizers import ANONYMIZERS
+
+    return str(getattr(ANONYMIZERS.load(method), "ADVICE", ""))
+
+
 def _resolved(method: str | None, strength: str | None, parameters: Mapping[str, Any]) -> ResolvedMethod:
     from personare.anonymizers.presets import preset, usual
 
     if method is not None and strength is not None:
         raise ConfigError(f"method '{method}' and strength '{strength}' both say how to hide the voice; leave one out")
     if method is not None:
-        return ResolvedMethod(method, dict(parameters))
+        return ResolvedMethod(method, dict(parameters), _advice(method))
     if parameters and strength is None:
         raise ConfigError(f"'{next(iter(parameters))}' is a parameter of a method; name the method, e.g. mcadams")
     chosen, note = usual() if strength is None else (preset(strength), "")
@@ -130,7 +137,7 @@ def anonymize(
     language: str | None = None,
     **parameters: Any,
 ) -> Audio:
-    """Hide the voice of one recording; with ``xvector`` and ``cascade`` the result has another length.
+    """Hide the voice of one recording; with ``cascade`` the result has another length.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def _row(
     return Language(
         code,
         name,
-        recognizer="whisper-base",
+        recognizer="whisper-small",
         normalize=partial(words_of, locale=locale),
         spoken=partial(spoken, locale=locale),
         pronounce=partial(_pronounced, locale=locale, pronounce=pronounce, letters=letters),

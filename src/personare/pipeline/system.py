@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from personare.anonymizers import ANONYMIZERS
+from personare.anonymizers.former_names import present_names
 from personare.core.audio import Audio
 from personare.core.errors import ConfigError, PersonareError, RejectedSpeechError
 from personare.core.fingerprint import SystemIdentity, fingerprint
@@ -214,13 +215,16 @@ def rehearse(system: System) -> bool:
 
 
 def read_system(folder: Path) -> System | None:
-    """Read from an anonymized folder how it was made; None when another tool made it."""
+    """Read from an anonymized folder how it was made, in present names; None when another tool made it."""
     path = folder / CARD
     if not path.is_file():
         return None
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
         recorded = str(card.get("fingerprint", ""))
-        return System(card["method"], card["parameters"], card["level"], recorded=recorded)
+        method, parameters = card["method"], card["parameters"]
+        if "card" not in card:
+            method, parameters = present_names(method, parameters)
+        return System(method, parameters, card["level"], recorded=recorded)
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ConfigError(f"{path}: not a card written by personare anonymize ({error})") from None

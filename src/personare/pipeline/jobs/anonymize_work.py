@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from personare.anonymizers.signal.retiming import Timing
-from personare.core.audio import Audio, encode, is_whole, probe, read_channels
+from personare.core.audio import Audio, encode, is_whole, read_channels
 from personare.core.errors import AudioError, OutputError, RejectedSpeechError
 from personare.core.files import file_digest, file_sha256, write_bytes
 from personare.core.progress import part
@@ -30,13 +30,12 @@ from personare.core.utterances import Utterance
 from personare.pipeline.jobs.anonymize_blocks import in_blocks
 from personare.pipeline.jobs.channels import hide_channels as hide_channels
 from personare.pipeline.jobs.channels import open_long, speak_channels
-from personare.pipeline.jobs.speaker_check import shared_voice
+from personare.pipeline.jobs.speaker_check import read_stretches, shared_voice
 from personare.pipeline.jobs.speaker_survey import SpeakerSurvey
 from personare.pipeline.jobs.target import Format, Names
 from personare.pipeline.jobs.target import plain as plain
 from personare.pipeline.system import System, tokens_of
 
-_CHECKED_S = 600.0  # of a recording that is not read whole, in which several speakers are looked for
 _MOST_DRAWS = 100  # after so many, two people of one recording share a voice
 Reason = Literal["", "changed", "missing", "damaged"]
 
@@ -164,7 +163,7 @@ class AnonymizeWork:
         system = self.system.in_language(stated_language(item))
         opened = None if self.timing else in_blocks(_people(item), place, system, lambda: self.key)
         if opened is not None:
-            several = shared_voice(item, _first_minutes(item)) if self.journaled else None
+            several = shared_voice(item, _stretches(item)) if self.journaled else None
             speech_s, output = opened.finish(place, put=self.put, name=self.name_of(one.speaker, one.utterance))
             return AnonymizedUtterance(
                 speech_s, time.perf_counter() - began, source, output, kept, several, source_s=speech_s
@@ -172,7 +171,7 @@ class AnonymizeWork:
         facts = self._facts(one)
         long = None if self.timing else open_long(_people(item), place, system, lambda: self.key, facts)
         if long is not None:
-            several = shared_voice(item, _first_minutes(item)) if self.journaled else None
+            several = shared_voice(item, _stretches(item)) if self.journaled else None
             speech_s, output = long.finish(place, put=self.put, name=self.name_of(one.speaker, one.utterance))
             made = (speech_s, time.perf_counter() - began, source, output, kept, several, long.source_s)
             return AnonymizedUtterance(*made, combine(long.notes))
@@ -311,12 +310,6 @@ def _f_or_m(gender: str | None) -> str | None:
     return gender if gender in ("f", "m") else None
 
 
-def _first_minutes(item: Item) -> list[Audio]:
-    """Read the beginning of a recording that is too long to be in memory: enough to hear who speaks."""
-    first = _people(item)[0]
-    stop_s = first.start_s + _CHECKED_S
-    return read_channels(first.audio, start_s=first.start_s, stop_s=min(first.end_s or _length_s(first), stop_s))
-
-
-def _length_s(one: Utterance) -> float:
-    return probe(one.audio).duration_s
+def _stretches(item: Item) -> list[Audio]:
+    """Read enough of a recording that is too long to be in memory to hear who speaks."""
+    return read_stretches(replace(item.people[0], person_channel=None) if isinstance(item, Conversation) else item)

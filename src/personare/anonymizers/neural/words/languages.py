@@ -169,15 +169,40 @@ def check_language(language: str, *, where: str, spoken: tuple[str, ...] = SPOKE
         raise ConfigError(f"{where}: language must be auto or one that it speaks ({known}), not '{language}'")
 
 
-def language_evidence(samples: Floats, *, language: str) -> tuple[float, LanguageOdds | None]:
-    """Give the seconds of speech in 16 kHz samples, and the odds that it can be spoken (None: no speech, or known)."""
+@dataclass(frozen=True)
+class LanguageEvidence:
+    """What a recording says of its speaker's languages.
+
+    Parameters
+    ----------
+    odds : that it is in English; None without speech, or where the language is known.
+    languages : seconds of speech in each language that is identified and can be spoken.
+    """
+
+    speech_s: float
+    odds: LanguageOdds | None = None
+    languages: tuple[tuple[str, float], ...] = ()
+
+
+def language_evidence(samples: Floats, *, language: str, spoken: tuple[str, ...] = SPOKEN) -> LanguageEvidence:
+    """Identify the languages of 16 kHz samples for a survey of their speaker; ``spoken`` are those of the voice."""
     if language != AUTO:
-        return len(samples) / RATE_HZ, None
+        length_s = len(samples) / RATE_HZ
+        return LanguageEvidence(length_s, None, ((language, length_s),))
     phrases = find_phrases(samples, longest_s=_STRETCH_S, most_pause_s=_MOST_PAUSE_S)
     speech_s = _speech_seconds(samples, phrases)
     heard = [(phrase, s) for phrase, s in zip(phrases, speech_s, strict=True) if s >= _LEAST_SPEECH_S]
+    if not heard:
+        return LanguageEvidence(0.0)
     evidence = [_evidence(samples, phrase, s) for phrase, s in heard]
-    return sum(s for _, s in heard), _odds_of(evidence) if evidence else None
+    odds = _odds_of(evidence)
+    others = np.sum([one.probabilities * s for one, (_, s) in zip(evidence, heard, strict=True)], axis=0)
+    languages: dict[str, float] = {}
+    for one, chance, (_, s) in zip(evidence, _chances(evidence, _gain(odds)), heard, strict=True):
+        code, _, may = _named(one.probabilities, chance, others, spoken)
+        if code in may:
+            languages[code] = round(languages.get(code, 0.0) + s, 2)
+    return LanguageEvidence(sum(s for _, s in heard), odds, tuple(sorted(languages.items())))
 
 
 def overall_language(stretches: Sequence[Stretch]) -> tuple[str, float]:
