@@ -66,7 +66,7 @@ def test_an_english_recognizer_refuses_other_languages(tmp_path: Path) -> None:
     checked = check_study(study(path, listeners=("moonshine",)), tmp_path / "stages", home=tmp_path)
     refused = [line for line in checked.problems if "moonshine" in line]
     assert len(refused) == 1 and refused[0].startswith("corpora: calls (de): listener 'moonshine' recognizes English")
-    assert "German (de) 2; use the listener whisper-small" in refused[0]
+    assert "German (de) 2; use the listener whisper-base or whisper-small" in refused[0]
     with pytest.raises(StudyError, match="recognizes English"):
         pn.run_study(study(path, listeners=("moonshine",)), tmp_path / "run")
 
@@ -74,5 +74,5 @@ def test_an_english_recognizer_refuses_other_languages(tmp_path: Path) -> None:
 def test_the_usual_recognizer_follows_the_language() -> None:
     assert [recognizer_for(one) for one in ((), ("en",), ("de",), ("de", "en"))] == [
         *("moonshine", "moonshine"),
-        *("whisper-small", "whisper-small"),
+        *("whisper-base", "whisper-base"),
     ]

@@ -165,7 +165,7 @@ def listen(
     Parameters
     ----------
     listeners : names of ``personare.listeners``, e.g. ``ctc:FOLDER``, or ``module:Class``. Without: a recognizer
-        (``moonshine`` for English, else ``whisper-small``), pitch, pesq, stoi, estoi and dnsmos.
+        (``moonshine`` for English, else a Whisper that methods do not use), pitch, pesq, stoi, estoi and dnsmos.
     parameters : of a listener, by its name.
     by : a column of the corpus: findings for each of its values, too.
     guess : attributes (gender, age_group) that are guessed where nobody noted them, and marked as predicted.

@@ -15,7 +15,7 @@ def listen(
     listeners: str | None = typer.Option(
         None,
         metavar="NAME,NAME",
-        show_default="moonshine (whisper-small where it is not English), pitch, pesq, stoi, estoi, dnsmos",
+        show_default="moonshine (whisper-base where it is not English), pitch, pesq, stoi, estoi, dnsmos",
         help="Also: whisper, whisper-base, ctc:DIR, pitch-swift, visqol (slow), affect:FILE, module:Class.",
     ),
     settings: list[str] | None = typer.Option(
@@ -49,7 +49,7 @@ def listen(
 
         personare listen recordings/ anonymous/ --listeners moonshine,whisper --json
 
-        personare listen aufnahmen/ anonym/ --language de --listeners whisper-small
+        personare listen aufnahmen/ anonym/ --language de --listeners whisper-base
 
         personare listen in/ out/ --listeners pitch --set pitch.method=harvest
 

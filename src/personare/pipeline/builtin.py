@@ -16,6 +16,7 @@ import polars as pl
 from personare.attackers.knowledge import knowledge
 from personare.core.errors import ConfigError, did_you_mean
 from personare.corpora import read_corpus
+from personare.languages import LANGUAGES
 from personare.pipeline.attack_sets import (
     LEVELS,
     PLAIN,
@@ -174,8 +175,11 @@ def usual_listeners(languages: Sequence[str]) -> tuple[str, ...]:
 
 
 def recognizer_for(languages: Sequence[str]) -> str:
-    """Name the recognizer that listens to speech in these languages, which methods do not use there."""
-    return "moonshine" if set(languages) <= {"en"} else FOR_ANY_LANGUAGE
+    """Name the recognizer that listens to speech in these languages: one that methods do not use there."""
+    if set(languages) <= {"en"}:
+        return "moonshine"
+    used = {LANGUAGES[code].recognizer for code in languages if code in LANGUAGES}
+    return next((name for name in FOR_ANY_LANGUAGE if name not in used), FOR_ANY_LANGUAGE[-1])
 
 
 def listener_choices(names: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, ListenerChoice]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from personare.pipeline.speech import StudyCorpus
 
 FEWEST_TRAIN_SPEAKERS = 2
-FOR_ANY_LANGUAGE = "whisper-small"
+FOR_ANY_LANGUAGE = ("whisper-base", "whisper-small")
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def _foreign_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]:
             understood = ", ".join(language_title(code) for code in known[:3]) + (", ..." if len(known) > 3 else "")
             yield (
                 f"listener '{listener.label}' recognizes {understood} only, and there are utterances in "
-                f"{counts_text(foreign)}; use the listener {FOR_ANY_LANGUAGE}"
+                f"{counts_text(foreign)}; use the listener {' or '.join(FOR_ANY_LANGUAGE)}"
             )
 
 
