@@ -113,11 +113,12 @@ def comparison(
     attacked: int,
     listeners: Sequence[str] = ("moonshine", "dnsmos"),
     seed: int = 1,
+    notes: Sequence[str] = (),
 ) -> Study:
     """Which of these methods hides best, and what does each cost in words and quality?
 
     ``anonymizers`` are methods with their parameters, by label, as in a study file; ``attacked`` is how many people
-    there are: an attacker who learns from the others of them takes part where they are enough.
+    there are: an attacker who learns from the others of them takes part where they are enough. ``notes`` come first.
     """
     listening = listener_choices(listeners, {})
     frame = read_corpus(original).corpus.frame.with_columns(pl.lit(TRIAL).alias("role"))
@@ -133,7 +134,7 @@ def comparison(
         utterances_per_trial=UTTERANCES_PER_TRIAL,
         skip_impossible=True,
         seed=seed,
-        notes=" ".join((*played.notes, *reading.notes)),
+        notes=" ".join((*notes, *played.notes, *reading.notes)),
     )
 
 

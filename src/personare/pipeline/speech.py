@@ -15,12 +15,13 @@ import polars as pl
 
 from personare.core.errors import AudioError, CorpusError
 from personare.core.files import write_text
-from personare.core.language_codes import language_title
+from personare.core.language_codes import AUTO, language_title
 from personare.core.seeding import Key
 from personare.core.tables import Corpus, Trials
 from personare.core.weights import file_sha256
 from personare.corpora import read_corpus
 from personare.corpora.problems import Problem
+from personare.corpora.voices.plan import ENGLISH
 from personare.corpora.voices.synthesizer import fingerprint
 from personare.pipeline.attributes import Attribute, attribute_of
 from personare.pipeline.jobs.spoken_languages import (
@@ -114,7 +115,9 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
     notes: list[str] = []
     if choice.path is None:
         counts = (choice.speakers or DEMO_SPEAKERS, choice.utterances or DEMO_UTTERANCES)
-        wanted = Wanted(*counts, choice.voices, DEMO_RATE_HZ, choice.source, choice.reading, choice.skip)
+        wanted = Wanted(
+            *counts, choice.voices, DEMO_RATE_HZ, choice.source, choice.reading, choice.skip, _invented_language(choice)
+        )
         folder = stages / f"voices-{hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]}"
         frame = _invented(wanted, folder)
     else:
@@ -236,7 +239,15 @@ def _invented(wanted: Wanted, folder: Path) -> pl.DataFrame:
         for u in wanted.plan()
     ]
     columns = ["utterance", "speaker", "audio", "gender", "text", "digest"]
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return frame if wanted.language == ENGLISH else frame.with_columns(pl.lit(wanted.language).alias(LANGUAGE))
+
+
+def _invented_language(choice: CorpusChoice) -> str:
+    """Give the language that invented people speak."""
+    if choice.language == AUTO:
+        raise CorpusError("invented people speak a language that is named, e.g. de, not auto")
+    return choice.language or ENGLISH
 
 
 class FileDigests:
