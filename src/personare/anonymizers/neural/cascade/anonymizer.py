@@ -191,7 +191,8 @@ class Cascade(Fingerprinted):
     def needed_models(self) -> tuple[str, ...]:
         """Fetched models without which nothing works; a language other than English may need more."""
         recognizers = ("moonshine", "moonshine-base") if self.recognizer == "both" else (self.recognizer,)
-        models = ["cmudict", *recognizers, *LANGUAGE_MODELS, *self.speaking.models]
+        identifying = LANGUAGE_MODELS if self.language == AUTO else ("segmentation",)
+        models = ["cmudict", *recognizers, *identifying, *self.speaking.models]
         models += self.speaking.gender_models if self.gender in ("same", "cross") else ()
         models += [swift.MODEL] * (self.prosody == "coarse")
         models += self._models_of(self.language) if self.language != AUTO else ()
