@@ -22,7 +22,7 @@ def voices(
     language: str = typer.Option(
         "en",
         metavar="CODE",
-        help="What kokoro's speakers speak (see: personare languages); other than en, 80 sentences.",
+        help="What kokoro's speakers speak (see: personare languages); 80 sentences but for en.",
     ),
     seed: int = typer.Option(1, help="Who they are and what they read; the same seed gives the same corpus."),
     skip: int = typer.Option(
