@@ -36,7 +36,8 @@ def anonymize(
     settings: list[str] | None = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
     language: str | None = given.SPOKEN_LANGUAGE,
     unsure: str | None = typer.Option(
-        None, help="With cascade (strong): 'speak' words that were hardly understood, leave 'silence', or a 'tone'."
+        None,
+        help="With balanced, strong: 'speak' words that were hardly understood, leave 'silence', or a 'tone'.",
     ),
     speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
     key: Path | None = typer.Option(
@@ -76,8 +77,8 @@ def anonymize(
     Without --strength or --method, the best method whose models are there is
     used; one line says how to get a better one.
 
-    balanced and strong transcribe the speech and speak the words again, in
-    the languages that personare methods lists. The language of a recording is
+    balanced and strong transcribe the speech and re-synthesize it, in the
+    languages that `personare languages` lists. The language of a recording is
     the corpus' own (column language), else identified; --language CODE
     overrides both, --language auto identifies all. Recordings in another
     language are rejected, and shorter stretches are replaced by a tone. fast

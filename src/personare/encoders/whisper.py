@@ -52,7 +52,7 @@ _PERIODS = range(1, 9)  # word pieces of a loop
 _LOOP, _TIMES = 12, 3  # a loop is as many word pieces that repeat so often at least
 _REPEATED = 4  # as many word pieces twice in a row are a repetition
 _REMEMBERED = 512  # sounds
-_REMEMBERED_STATES = 2  # of the smaller model
+_REMEMBERED_STATES = 2
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ _known: dict[_Key, Any] = {}  # of this process, the oldest first
 _states: dict[_Key, Memory] = {}  # of the last sounds: identification and transcription encode the same one
 
 
-def language_probabilities(samples: Floats) -> Floats:
+def language_probabilities(samples: Floats, *, model: str = MODEL) -> Floats:
     """Give the probability of each of ``LANGUAGES`` for at most 30 s of 16 kHz samples: float32 [99], sum 1."""
-    key = _key(samples, MODEL, "identify")
+    key = _key(samples, model, "identify")
     if key not in _known:
-        logits, _ = _networks(MODEL, home()).decoder.read([_START], _heard(samples, MODEL), rows=1)
+        logits, _ = _networks(model, home()).decoder.read([_START], _heard(samples, model), rows=1)
         languages = logits[-1, _FIRST_LANGUAGE : _FIRST_LANGUAGE + len(LANGUAGES)].astype(np.float64)
         shares = np.exp(languages - languages.max())
         _remember(key, (shares / shares.sum()).astype(np.float32))
@@ -223,10 +223,9 @@ def _heard(samples: Floats, model: str) -> Memory:
         return _states[key]
     networks = _networks(model, home())
     memory = networks.decoder.start(_encode(samples, networks))
-    if model == MODEL:
-        while len(_states) >= _REMEMBERED_STATES:
-            del _states[next(iter(_states))]
-        _states[key] = memory
+    while len(_states) >= _REMEMBERED_STATES:
+        del _states[next(iter(_states))]
+    _states[key] = memory
     return memory
 
 
