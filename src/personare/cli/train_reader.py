@@ -41,7 +41,7 @@ def reader(
 ) -> None:
     """Train the reader: sounds of words in; durations and content out, as synthetic readers have them.
 
-    Pronunciation and rhythm give a speaker away, whatever voice they are spoken in. With a reader, xvector takes the
+    Pronunciation and rhythm give a speaker away, whatever voice they are spoken in. With a reader, cascade takes the
     words alone, and reads them anew. Nobody's voice is learnt: of the corpora only the recognized words are taken;
     Kokoro's voices read them, with rows of words from the dictionary. Every sentence is read once and kept. The folder
     then holds a whole voice with the new reader.
@@ -57,7 +57,7 @@ def reader(
 
         personare train reader --corpus a/ --corpus b/ --out better --voice my-voice
 
-        personare anonymize SRC DST --method xvector --set weights=better
+        personare anonymize SRC DST --method cascade --set weights=better
     """
     from personare.core.config import load_yaml
     from personare.core.errors import ConfigError
@@ -90,7 +90,7 @@ def reader(
         result = train_reader(run, speech, out, voice=voice, resume=resume, watch=lambda step: tick(min(step.step, 1)))
     _show(len(run.readings), len(failures), out, result.validations, result.measured, result.megabytes, as_json=as_json)
     if not as_json:
-        typer.echo(f"voice: {out} (use it: personare anonymize SRC DST --method xvector --set weights={out})")
+        typer.echo(f"voice: {out} (use it: personare anonymize SRC DST --method cascade --set weights={out})")
 
 
 def _further(

@@ -1,4 +1,4 @@
-"""personare train synthesizer: train the neural voice that `anonymize --method xvector` speaks with."""
+"""personare train synthesizer: train the neural voice of `anonymize --method cascade` and `xvector`."""
 
 from __future__ import annotations
 
@@ -136,12 +136,9 @@ def synthesizer(
             ]
         ],
     )
-    kept = "" if prosody else " --set f0=keep --set energy=keep --set timing=moved"
-    kept = "" if for_reading else f" --set content=moonshine{kept}"  # without a reader it speaks encoded content
-    typer.echo(
-        f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector "
-        f"--set weights={result.folder}{kept})"
-    )
+    method = "cascade" if for_reading else "xvector"  # without a reader it speaks encoded content
+    use = f"personare anonymize SRC DST --method {method} --set weights={result.folder}"
+    typer.echo(f"voice: {result.folder} (use it: {use})")
 
 
 def _for_languages(

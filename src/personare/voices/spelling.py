@@ -33,7 +33,7 @@ _SIMILAR = {
     **{"S": "s", "ː": "ˌ", "\u0303": "n"},
 }
 FRAME = 0  # stands before the first and after the last symbol
-SYMBOL_COUNT = len(SYMBOLS) + 1
+SYMBOL_COUNT, ENGLISH_SYMBOL_COUNT = len(SYMBOLS) + 1, len(ENGLISH_SYMBOLS) + 1
 _NUMBERS = {symbol: number for number, symbol in enumerate(SYMBOLS, start=FRAME + 1)}
 
 

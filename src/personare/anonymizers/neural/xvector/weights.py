@@ -163,13 +163,14 @@ def shipped_folder() -> Path:
 
 
 def reader_languages(where: Path | str = SHIPPED) -> tuple[str, ...]:
-    """Codes of the languages that the reader of a voice was trained on; its card says so, else English."""
+    """Codes of the languages that a voice reads, by its card alone, without opening its networks."""
     folder = shipped_folder() if str(where) == SHIPPED else Path(where)
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        return tuple(str(code) for code in card["reader"]["languages"])
+        further = card["languages"]["codes"] if LANGUAGES_NETWORK in card["sha256"] else ()
     except (OSError, ValueError, KeyError, TypeError):  # opening the voice says what is wrong with it
-        return ("en",)
+        further = ()
+    return (ENGLISH, *map(str, further))
 
 
 def open_weights(where: Path | str = SHIPPED) -> SynthesizerModel:
