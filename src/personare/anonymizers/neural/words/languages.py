@@ -62,9 +62,9 @@ _SWITCH = 0.4  # probability that the next stretch is another language
 # those of somebody who mostly speaks another language more strictly. Else the speaker's mean decides with the stretch.
 _CLEAR, _STRICT, _STRICTER = 3.5, 1.0, 3.0
 _MOSTLY_ENGLISH = -1.3  # mean odds of a clear speaker
-_POOLED_SLOPE, _MOST_POOLED = 8.0, 5.0
+_POOLED_SLOPE, _MOST_POOLED = 8.0, 6.0
 # the mean odds that separate English from other languages, where they rest on so many stretches of 2 s
-_STRETCHES, _SEPARATES = (2.0, 6.0), (1.9, 0.2)
+_STRETCHES, _SEPARATES = (2.0, 6.0), (2.1, 0.2)
 _UNCLEAR = 0.9  # a stretch of a clear speaker below this chance may hold two languages
 _LEAST_CONTEXT = 3  # in fewer stretches, one that is not clear is an accent rather than another language
 _SURE_OF_OTHER = 0.8  # share of a language other than English among all of them, from which on it is spoken
