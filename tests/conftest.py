@@ -92,7 +92,8 @@ def _hum_samples(seed: int, duration_s: float, rate_hz: int, f0_hz: float) -> ND
     gains = sum(1.0 / (1.0 + ((harmonics * f0_hz - f) / 120.0) ** 2) for f in formants)
     sound = (gains[:, None] * np.sin(2 * np.pi * f0_hz * harmonics[:, None] * t)).sum(0)
     sound = sound * (0.6 + 0.4 * np.sin(2 * np.pi * 3.0 * t)) + 0.01 * rng.standard_normal(n)
-    return (0.3 * sound / max(1e-9, np.abs(sound).max())).astype(np.float32)
+    samples: NDArray[np.float32] = (0.3 * sound / max(1e-9, np.abs(sound).max())).astype(np.float32)
+    return samples
 
 
 @pytest.fixture(scope="session")
