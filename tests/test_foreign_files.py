@@ -276,6 +276,18 @@ def test_times_that_are_not_finite(tmp_path: Path, start: str, end: str) -> None
         read_mono(tmp_path / "a.wav", start_s=float(start), stop_s=float(end))
 
 
+@pytest.mark.parametrize(("start", "end"), [("1e300", "1e301"), ("1e20", ""), ("0", "1e19")])
+def test_times_beyond_every_recording_are_one_line(tmp_path: Path, personare: Command, start: str, end: str) -> None:
+    """They are finite, but no sample has such a number."""
+    write(tmp_path / "a.wav", hum(1, duration_s=2.0))
+    rows = ["utterance\tspeaker\taudio\tstart_s\tend_s", "good\ts\ta.wav\t0.5\t1.5", f"bad\ts\ta.wav\t{start}\t{end}"]
+    (tmp_path / "manifest.tsv").write_text("\n".join(rows) + "\n")
+    ended = personare("anonymize", tmp_path / "manifest.tsv", tmp_path / "out", "--method", "mcadams")
+    assert ended.code == 1 and count(tmp_path / "out") == 1
+    (row,) = rows_of(tmp_path / "out-private")
+    assert row.startswith("bad\tunreadable\t") and "a.wav: no recording is as long as the part from" in row
+
+
 def test_names_over_255_bytes_are_one_line(tmp_path: Path, personare: Command) -> None:
     corpus = folders(tmp_path / "corpus")
     long, nearly = "ä" * 150, "b" * 250

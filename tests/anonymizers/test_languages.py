@@ -39,6 +39,7 @@ HEARD = {
     1000: {"en": 0.3, "zh": 0.6},
 }
 NOISE_HZ = 2000
+LIKELIHOODS = dict.fromkeys(LANGUAGES, -0.5)  # of Whisper's transcripts
 
 
 def row(**shares: float) -> Floats:
@@ -130,9 +131,10 @@ def test_a_speaker_of_more_english_never_hurts(one: languages._Evidence, speaker
 
 def test_pooling_rescues_a_short_stretch_and_an_accent() -> None:
     unclear = a_stretch(-1.0, english=0.3)
-    assert chances([unclear], LanguageOdds(-1.0, 1.0, 1.0))[0] > 0.5 > sigmoid(-1.0), "half a word is no evidence"
+    assert chances([a_stretch(1.5)], LanguageOdds(1.5, 1.5, 1.0))[0] < 0.5, "a recording alone must be clearer"
+    assert chances([a_stretch(1.5)], LanguageOdds(1.5, 1.5, 9.0))[0] > 0.9, "than one of several"
     assert chances([unclear], LanguageOdds(-3.0, 3.2, 9.0))[0] < 0.1, "this speaker is mostly heard in another language"
-    assert chances([unclear], LanguageOdds(1.0, 1.5, 9.0))[0] > 0.9, "and this one is not"
+    assert chances([unclear], LanguageOdds(2.0, 2.5, 9.0))[0] > 0.9, "and this one is not"
     beside = chances([a_stretch(0.6, english=0.6), a_stretch(6.0, english=0.99)], CLEAR)
     assert beside[0] > chances([a_stretch(0.6, english=0.6)], CLEAR)[0], "a clear neighbour counts a little"
     assert chances([], CLEAR) == []
@@ -141,10 +143,25 @@ def test_pooling_rescues_a_short_stretch_and_an_accent() -> None:
 @pytest.mark.parametrize(("share", "spoken"), [(0.95, True), (0.7, False)])
 def test_another_language_is_spoken_only_where_it_is_sure(share: float, spoken: bool) -> None:
     heard = row(de=share, nl=1 - share)
-    code, _, may_be_spoken = languages._named(heard, 0.1, heard, ("en", "de"))
+    code, _, may_be_spoken = languages._named(heard, 0.1, None, ("en", "de"))
     assert code == "de" and ("de" in may_be_spoken) is spoken
-    assert languages._named(heard, 0.1, heard, ("en",))[2] == ("en",), "a voice that speaks English only"
-    assert languages._named(heard, 0.6, heard, ("en", "de"))[0] == "en"
+    assert languages._named(heard, 0.1, None, ("en",))[2] == ("en",), "a voice that speaks English only"
+    assert languages._named(heard, 0.6, None, ("en", "de"))[0] == "en"
+    assert languages._named(heard, 0.4, None, ("en", "de"))[2] == ("en",), "it may be English"
+
+
+def test_the_other_recordings_of_a_speaker_name_a_language_that_one_alone_does_not() -> None:
+    def pooled(weight: float, **shares: float) -> LanguageOdds:
+        return LanguageOdds(-3.0, 3.0, weight, {code: float(np.log(share)) for code, share in shares.items()})
+
+    unsure, spoken = row(la=0.5, de=0.4), ("en", "de")
+    assert languages._named(unsure, 0.1, None, spoken)[::2] == ("la", ("en",))
+    assert languages._named(unsure, 0.1, pooled(1.0, de=0.7, la=0.1), spoken)[::2] == ("la", ("en",)), "it is itself"
+    assert languages._named(unsure, 0.1, pooled(6.0, de=0.7, la=0.1), spoken)[::2] == ("de", spoken)
+    clear = row(fr=0.9, de=0.1)
+    assert languages._named(clear, 0.1, pooled(6.0, de=0.9), ("en", "de", "fr"))[0] == "fr", "speakers change languages"
+    never = row(la=0.7, fr=0.29, de=0.01)
+    assert languages._named(never, 0.1, pooled(6.0, de=0.9), spoken)[2] == ("en",), "nothing in it is German"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +178,9 @@ def test_cascade_refuses_what_its_voice_cannot_do(parameters: dict[str, str]) ->
 
 
 def test_the_odds_of_a_recording_are_weighted_by_its_speech() -> None:
-    assert languages._odds_of([a_stretch(-2.0, 0.5), a_stretch(4.0, 1.0)]) == LanguageOdds(2.0, 3.3333, 1.5)
+    assert languages._odds_of([a_stretch(-2.0, 0.5), a_stretch(4.0, 1.0)]) == LanguageOdds(
+        2.0, 3.3333, 1.5, {"en": -0.6931}
+    )
 
 
 def tones(*parts: tuple[int, float], pause_s: float = 1.0) -> Floats:
@@ -192,7 +211,7 @@ class HearsTones:
 def fake_networks(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Whisper hears the language by the pitch of a tone; the recognizer is as sure of its words as it is told."""
 
-    def probabilities(samples: Floats) -> Floats:
+    def probabilities(samples: Floats, **_: object) -> Floats:
         return row(**HEARD[pitch(samples)])
 
     def sure(confidence: float) -> None:
@@ -201,6 +220,7 @@ def fake_networks(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 
     monkeypatch.setattr(languages, "Segmentation", HearsTones)
     monkeypatch.setattr(languages, "language_probabilities", probabilities)
+    monkeypatch.setattr(languages, "transcript_likelihood", lambda _sound, *, language: LIKELIHOODS[language])
     sure(0.0)
     return sure
 
@@ -243,6 +263,15 @@ def test_accented_english_is_spoken_where_the_recognizer_is_sure_of_its_words(
     assert {one.language for one in identify(accented, language="auto", speaker=NOTHING_KNOWN)} == {"en"}
     fake_networks(0.05)
     assert {one.language for one in identify(accented, language="auto", speaker=NOTHING_KNOWN)} == {"zh"}
+
+
+@pytest.mark.parametrize(("likelihood", "code"), [(-0.1, "en"), (-1.4, "zh")])
+def test_whispers_own_transcript_is_a_third_opinion(
+    fake_networks: Callable[[float], None], monkeypatch: pytest.MonkeyPatch, likelihood: float, code: str
+) -> None:
+    fake_networks(0.7)  # by sound and words alone, a recording that is not clear
+    monkeypatch.setitem(LIKELIHOODS, "en", likelihood)
+    assert [one.language for one in identify(tones((1000, 3)), language="auto", speaker=NOTHING_KNOWN)] == [code]
 
 
 def test_a_speaker_helps_unclear_stretches_but_none_beside_another_language(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from personare.anonymizers.neural.words import transcript
 from personare.anonymizers.neural.words.languages import Stretch
 from personare.anonymizers.neural.words.phrases import Phrase
 from personare.anonymizers.neural.words.transcript import SpokenPhrase, Transcript, transcribe
-from personare.anonymizers.neural.xvector.weights import open_weights, reader_languages
+from personare.anonymizers.neural.xvector.weights import LANGUAGES_NETWORK, open_weights, reader_languages
 from personare.core import weights
 from personare.core.audio import Audio
 from personare.core.errors import WeightsError
@@ -136,7 +137,8 @@ def test_a_survey_names_languages_with_a_share_of_the_speech() -> None:
 
 def test_the_card_of_a_voice_says_what_its_reader_speaks(tmp_path: Path) -> None:
     assert reader_languages() == ("en",) == reader_languages(tmp_path)
-    (tmp_path / "voice.json").write_text('{"reader": {"languages": ["en", "de"]}}', encoding="utf-8")
+    card = {"sha256": {LANGUAGES_NETWORK: ""}, "languages": {"codes": ["de"]}}
+    (tmp_path / "voice.json").write_text(json.dumps(card), encoding="utf-8")
     assert reader_languages(tmp_path) == ("en", "de")
     assert Cascade(weights=tmp_path).speaking.languages == ("en", "de")
 

@@ -117,7 +117,7 @@ def test_the_shipped_map_is_small_and_part_of_the_fingerprint(monkeypatch: pytes
     assert models_of(anonymizer("xvector"))[f"shipped/{treble.FILE}"] == treble.SHA256
     (tmp_path / treble.FILE).write_bytes(content[:-1])
     monkeypatch.setattr(treble, "shipped_folder", lambda: tmp_path)
-    with pytest.raises(WeightsError, match="not the treble that xvector is shipped with"):
+    with pytest.raises(WeightsError, match="not the treble that the neural voice is shipped with"):
         treble.shipped_map.__wrapped__()
 
 

@@ -132,7 +132,7 @@ def test_without_models_the_fast_one_is_used_and_one_line_says_how_to_get_better
     done = personare("anonymize", "one.wav", "out.flac")
     assert done.code == 0 and "by mcadams" in done.stdout
     (line,) = [line for line in done.stderr.splitlines() if "using" in line]
-    models = "cmudict moonshine moonshine-base segmentation whisper-base ge2e"
+    models = "cmudict moonshine moonshine-base segmentation whisper-base whisper-small ge2e"
     assert line.endswith(f"for 'balanced' (cascade) run: personare models fetch {models}")
     strong = personare("anonymize", "one.wav", "strong.flac", "--strength", "strong")
     assert strong.code == 2 and "personare models fetch" in strong.stderr and not (folder / "strong.flac").exists()

@@ -17,7 +17,7 @@ from personare.core.audio import Audio, resample, write
 from personare.core.files import file_digest
 from personare.corpora.voices.reading_aloud import LONGEST, READERS
 from personare.voices.piper import Piper
-from personare.voices.spelling import SYMBOL_COUNT
+from personare.voices.spelling import ENGLISH_SYMBOL_COUNT
 
 pytestmark = pytest.mark.models
 TINY = """
@@ -95,7 +95,7 @@ def test_it_trains_a_reader_that_reads_what_is_said(
     assert len(texts - set(SAID)) >= 2, "rows of words from the dictionary"
     card = json.loads((out / "voice.json").read_text(encoding="utf-8"))
     assert card["reader"]["readers"] == list(READERS)
-    assert card["reader"]["symbols"] == SYMBOL_COUNT
+    assert card["reader"]["symbols"] == ENGLISH_SYMBOL_COUNT
     sources = card["reader"]["data"]["sources"]
     assert sources[1:] == ["words recognized in said by Piper"]
     assert "Kokoro" in sources[0]

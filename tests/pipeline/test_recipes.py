@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import personare.codecs.usc
 from personare.cli import app
-from personare.core.errors import ConfigError
+from personare.core.errors import ConfigError, StudyError
 from personare.pipeline.read import file_problems
 from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL
 from personare.pipeline.speech import study_corpus
@@ -56,6 +56,19 @@ def test_every_recipe_can_run_on_invented_voices(system: Path, tmp_path: Path) -
     done = CliRunner().invoke(app, ["study", "check", str(system), "--out", str(tmp_path / "run")])
     assert done.exit_code == 0 and "can run" in done.output, done.output
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.models
+def test_all_recipes_are_checked_by_one_command_and_each_wrong_file_is_named(tmp_path: Path) -> None:
+    """``study check recipes/*.yaml``: the folder holds studies only."""
+    files = sorted((ROOT / "recipes").glob("*.yaml"))
+    done = CliRunner().invoke(app, ["study", "check", *map(str, files)])
+    assert done.exit_code == 0 and done.output.count(": can run") == len(files), done.output
+    wrong = [tmp_path / "first.yaml", tmp_path / "second.yaml"]
+    wrong[0].write_text("method: mcadams\n")
+    done = CliRunner().invoke(app, ["study", "check", str(wrong[0]), str(files[0]), str(wrong[1])])
+    assert isinstance(done.exception, StudyError) and ": can run" in done.output
+    assert [any(line.startswith(str(path)) for line in done.exception.problems) for path in wrong] == [True, True]
 
 
 @pytest.mark.shared

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+import soundfile
 
 from conftest import hum
 from personare.core import weights
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
+from personare.core.utterances import Utterance
 from personare.pipeline.jobs import speaker_check
-from personare.pipeline.jobs.speaker_check import channels_differ, check_corpus
+from personare.pipeline.jobs.speaker_check import channels_differ, check_corpus, check_file, check_utterance
 from personare.pipeline.jobs.target import private_folder
 from web.test_app_uploads import call
 
@@ -47,6 +50,39 @@ def test_a_sample_is_spread_and_stays_within_its_budget(tmp_path: Path, monkeypa
     assert {int(name[1:]) // 50 for name in seen} == {0, 1, 2, 3}
     assert "20 of 200 recordings were checked" in found.notes[0]
     assert check_corpus(corpus).notes == []
+
+
+def write_steps(path: Path, *, minutes: int) -> Path:
+    """Write a recording whose level rises with every minute: the sound tells where it was cut out."""
+    with soundfile.SoundFile(path, "w", 8_000, 1) as file:
+        for minute in range(minutes):
+            file.write(np.full(60 * 8_000, (minute + 1) / 100, np.float32))
+    return path
+
+
+def test_a_long_recording_is_checked_over_its_whole_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Audio] = []
+    monkeypatch.setattr(speaker_check, "several_speakers", lambda sound: bool(heard.append(sound)))
+    check_file(write_steps(tmp_path / "short.wav", minutes=10), each_channel=False)
+    check_file(write_steps(tmp_path / "long.wav", minutes=30), each_channel=False)
+    short, long = heard
+    assert short.duration_s == 600.0, "ten minutes are checked whole"
+    assert 300.0 <= long.duration_s <= 600.0
+    assert {round(100 * level) for level in np.unique(long.samples)} == set(range(1, 31)), "some of every minute"
+
+
+def test_the_check_holds_no_more_of_a_long_recording_than_of_a_short_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speaker_check, "several_speakers", lambda _: False)
+    peaks = []
+    for minutes in (10, 60):
+        one = Utterance("u", "s", write_steps(tmp_path / f"{minutes}.wav", minutes=minutes))
+        tracemalloc.start()
+        assert check_utterance(one).shared is False
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0], peaks  # all samples of the long one alone are 115 MB
 
 
 @pytest.fixture

@@ -105,6 +105,7 @@ def test_summary_and_json_count_what_is_silent_omitted_and_longer(
         "non_speech": 1,
         "partly": 1,
         "omitted_s": 1.0,
+        "other_speaker": 0,
     }
     told = personare("anonymize", recordings, tmp_path / "out", *METHOD).stdout
     assert "Length: 8.0 s before, 16.0 s after (+100 %). 1.0 s of speech are omitted." in told

@@ -223,8 +223,8 @@ def test_large_requests_and_guessed_invitations_are_stopped(panel: PanelFolder, 
         client = Client(other.port)
         statuses = [client.ask("/api/enter", {"token": "x" * 32})[0] for _ in range(30)]
         assert statuses[0] == 403 and 429 in statuses
-        assert client.ask("/api/enter", {"token": tokens_of(panel)[0]})[0] == 429, (
-            "also with the right one, for a while"
+        assert client.ask("/api/enter", {"token": tokens_of(panel)[0]})[0] == 200, (
+            "somebody at the same address is not locked out"
         )
 
 

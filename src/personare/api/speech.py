@@ -18,6 +18,7 @@ import polars as pl
 from personare.api.results import AnonymizedCorpus
 from personare.core.audio import Audio, read_mono, write
 from personare.core.errors import AudioError, ConfigError
+from personare.core.language_codes import checked_language
 from personare.core.seeding import Key, load_key, rng_for
 from personare.core.tables import Corpus, Embeddings
 
@@ -94,18 +95,16 @@ def resolve_method(
 ) -> ResolvedMethod:
     """Choose the method: the one named, or a strength's, or the best usual one whose models are there.
 
-    The ``language`` is a parameter of methods that transcribe; others work in any language and ignore it.
+    The ``language`` (a code, or ``auto``) is a parameter of methods that transcribe; others work in any language and
+    ignore it.
     """
+    from personare.pipeline.system import System
+
+    code = None if language is None else checked_language(language, where="language")
     chosen = _resolved(method, strength, parameters)
-    if language is None or not _transcribes(chosen.method):
+    if code is None or not System(chosen.method).transcribes:
         return chosen
-    return replace(chosen, parameters={**chosen.parameters, "language": language})
-
-
-def _transcribes(method: str) -> bool:
-    from personare.anonymizers import ANONYMIZERS
-
-    return bool(getattr(ANONYMIZERS.load(method), "LANGUAGES", ()))
+    return replace(chosen, parameters={**chosen.parameters, "language": code})
 
 
 def _advice(method: str) -> str:
@@ -147,8 +146,8 @@ def anonymize(
     strength : ``fast``, ``balanced`` or ``strong`` instead of a method.
     key : a passphrase, a key file (a Path) or a Key; the same key and ``speaker`` give the same new voice. None draws a
         new voice every time.
-    language : of the speech, for methods that transcribe it; None identifies it, stretch by stretch. Speech in a
-        language that the method does not speak is refused.
+    language : of the speech, for methods that transcribe it, e.g. ``de``; None or ``auto`` identifies it, stretch by
+        stretch. Speech in a language that the method does not speak is refused.
     """
     from personare.anonymizers import anonymizer
 
@@ -211,7 +210,9 @@ def anonymize_corpus(
 
     Parameters
     ----------
-    method, strength, language : as for ``anonymize``; ``parameters`` are the method's.
+    method, strength : as for ``anonymize``; ``parameters`` are the method's.
+    language : of all speech, e.g. ``de``; ``auto`` identifies it. None takes the corpus' column ``language``, and
+        identifies recordings for which it says nothing.
     target : a new folder; what must stay (the key) goes to ``target-private`` beside it.
     key : a key file, made where there is none; level : one new voice per speaker, or per utterance.
     shard : ``I/N`` does the I-th of N parts only.

@@ -78,7 +78,7 @@ def run(
 
 @app.command("check")
 def check(
-    study: Path = STUDY,
+    studies: list[Path] = typer.Argument(..., metavar="STUDY", help="Study files (YAML)."),
     out: Path | None = OUT,
     corpus: Path | None = CORPUS,
     speakers: int | None = SPEAKERS,
@@ -86,7 +86,7 @@ def check(
     pool: Path | None = POOL,
     as_json: bool = show.JSON,
 ) -> None:
-    """Say everything that is wrong with a study before hours of work; nothing is anonymized, embedded or written.
+    """Say everything that is wrong with studies before hours of work; nothing is anonymized, embedded or written.
 
     Files, methods, parameters, models, enough utterances for every L and enough people for every N. One line for each
     problem, and exit code 2.
@@ -94,13 +94,30 @@ def check(
     Examples:
 
         personare study check my-study.yaml
+
+        personare study check recipes/*.yaml
     """
+    from personare.core.errors import PersonareError, StudyError
+
     show.one_thread()
-    chosen = _checked(study, (corpus, speakers, utterances, pool), out or _folder(study))
-    if as_json:
-        show.json_object({"study": str(study), "title": chosen.title, "can_run": True})
-    else:
-        typer.echo(f"{study}: can run")
+    if as_json and len(studies) > 1:
+        raise typer.BadParameter("--json describes one study; name one")
+    problems: list[str] = []
+    for study in studies:
+        try:
+            chosen = _checked(study, (corpus, speakers, utterances, pool), out or _folder(study))
+        except PersonareError as error:
+            if len(studies) == 1:
+                raise
+            lines = error.problems if isinstance(error, StudyError) else [str(error)]
+            problems += [line if line.startswith(str(study)) else f"{study}: {line}" for line in lines]
+            continue
+        if as_json:
+            show.json_object({"study": str(study), "title": chosen.title, "can_run": True})
+        else:
+            typer.echo(f"{study}: can run")
+    if problems:
+        raise StudyError(problems)
 
 
 @app.command("plan")

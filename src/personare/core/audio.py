@@ -30,7 +30,7 @@ from personare.core.audio_writing import encode_wav as encode_wav
 from personare.core.audio_writing import write as write
 from personare.core.decoder_messages import is_mpeg, quiet_decoder
 from personare.core.errors import AudioError, MissingExtraError
-from personare.core.sound import BLOCK_FRAMES, MAX_CHANNELS, between, check_expansion, gathered
+from personare.core.sound import BLOCK_FRAMES, MAX_CHANNELS, MAX_SAMPLES, between, check_expansion, gathered
 from personare.core.sound import RATE_RANGE_HZ as RATE_RANGE_HZ
 from personare.core.sound import Audio as Audio
 from personare.core.sound import AudioFacts as AudioFacts
@@ -47,6 +47,7 @@ AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".opus", ".mp3", ".aiff", "
 # what core.media reads besides, with the extra "media"
 MEDIA_SUFFIXES = media.MEDIA_SUFFIXES
 _PLAUSIBLE_EXPANSION = 40  # a header that claims more is believed when it is decoded
+_LONGEST_S = MAX_SAMPLES / RATE_RANGE_HZ[0]
 _UNKNOWN_FRAMES = 1 << 62  # libsndfile's answer where a header does not say
 
 
@@ -197,6 +198,8 @@ def open_blocks(source: Path | BinaryIO, *, start_s: float = 0.0, stop_s: float 
     name = _name(source)
     if not math.isfinite(start_s) or (stop_s is not None and not math.isfinite(stop_s)):
         raise AudioError(f"{name}: a part must begin and end at finite times, not from {start_s} s to {stop_s} s")
+    if not max(abs(start_s), abs(stop_s or 0.0)) <= _LONGEST_S:
+        raise AudioError(f"{name}: no recording is as long as the part from {start_s:g} s to {stop_s or start_s:g} s")
     file, stored = _open(source), _stored_bytes(source)
     if file is None:
         rate_hz, channels, known, _ = media.header(source, name)

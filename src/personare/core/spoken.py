@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FLOOR = 1e-4
+LEAST_LOG = -6.0  # of the log-probability of a language
 LEAST_SHARE = 0.1  # of a speaker's speech: a language below it is not one of theirs
 
 
@@ -29,12 +30,14 @@ class LanguageOdds:
     """How likely speech is in a language that a method speaks: the mean log-odds of its stretches.
 
     ``clarity`` is the mean of their absolute values: large where every stretch is clear, whatever it is; ``weight``,
-    how many stretches it rests on.
+    how many stretches it rests on. ``languages`` are the mean log-probabilities of the languages that are heard at all;
+    the others have ``LEAST_LOG``.
     """
 
     mean: float
     clarity: float
     weight: float
+    languages: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,11 @@ def _mean_odds(odds: Sequence[LanguageOdds | None]) -> LanguageOdds | None:
         return None
     mean = sum(one.mean * one.weight for one in known) / weight
     clarity = sum(one.clarity * one.weight for one in known) / weight
-    return LanguageOdds(round(mean, 4), round(clarity, 4), round(weight, 4))
+    codes = sorted({code for one in known for code in one.languages})
+    languages = {
+        code: round(sum(one.languages.get(code, LEAST_LOG) * one.weight for one in known) / weight, 4) for code in codes
+    }
+    return LanguageOdds(round(mean, 4), round(clarity, 4), round(weight, 4), languages)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ class Moonshine(Recognizer):
     paper: ClassVar[str] = (
         "Jeffries et al., Moonshine: speech recognition for live transcription and voice commands, 2024"
     )
+    languages: ClassVar[tuple[str, ...]] = ("en",)
     requires = Requirements("the listener 'moonshine'", models=(MODEL,))
 
     window_s: float = 24.0

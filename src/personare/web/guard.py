@@ -63,10 +63,6 @@ class RateLimit:
         left, at = self._left.get(key, (self.burst, self.clock()))
         return min(self.burst, left + (self.clock() - at) * self.per_second)
 
-    def exhausted(self, key: str) -> bool:
-        """Whether nothing is left for a key."""
-        return self._now(key) < 1
-
     def spend(self, key: str) -> bool:
         """Take one; False when there is none.
 

@@ -1,28 +1,33 @@
 """The check for several speakers in one recording, over a corpus: on one channel, or one on each of two channels.
 
 A method gives each recording one new voice, so that two people who share a recording would share it. The check runs
-before a job, on all recordings or on an evenly spread sample, and again inside the job, on every recording it reads.
+before a job, on all recordings or on an evenly spread sample, and again inside the job, on every recording it reads. Of
+a recording of more than ten minutes, stretches that are spread over its length are checked.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from personare.core import weights
-from personare.core.audio import Audio, probe, read_channels
+from personare.core.audio import Audio, open_blocks, probe
 from personare.core.corpus_parts import CorpusParts, in_parts
-from personare.core.errors import FailureKind, PersonareError
+from personare.core.errors import AudioError, FailureKind, PersonareError
 from personare.core.tables import Corpus
 from personare.core.utterances import Utterance, utterances_in
 from personare.corpora.problems import Problem, found
 from personare.encoders.segmentation import NEEDS, several_speakers
 from personare.engine import Engine, Result, Serial
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SAMPLED_S = 3600.0  # of sound that is checked before a job
 NOT_CHECKED = (
@@ -31,6 +36,8 @@ NOT_CHECKED = (
 )
 _FRAME_S, _LOUD_DB, _LOUDER_DB = 0.05, 30.0, 6.0
 _LEAST_S, _LEAST_SHARE = 1.0, 0.05
+_STRETCH_S = 10.0  # a window of the segmentation
+_MOST_STRETCHES = 60  # of one recording: ten minutes are checked whole, half or more as much of a longer one
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,9 @@ class SpeakerCheck:
 
 def check_sounds(channels: Sequence[Audio], *, one_person: bool) -> SpeakerCheck:
     """Check the channels of a recording; ``one_person``: all of them are read as one person."""
-    each_channel = one_person and channels_differ(channels)
-    answers = [several_speakers(sound) for sound in _distinct(channels)]
+    heard = [Audio(spread_stretches([c.samples], _frames(c.rate_hz)), c.rate_hz) for c in channels]
+    each_channel = one_person and channels_differ(heard)
+    answers = [several_speakers(sound) for sound in _distinct(heard)]
     several = None if None in answers else any(answers)
     return SpeakerCheck(several, each_channel)
 
@@ -61,6 +69,50 @@ def check_sounds(channels: Sequence[Audio], *, one_person: bool) -> SpeakerCheck
 def shared_voice(item: object, channels: Sequence[Audio]) -> bool | None:
     """Whether several people of an item of work would share one new voice; None: not checked."""
     return check_sounds(channels, one_person=isinstance(item, Utterance)).shared
+
+
+def spread_stretches(
+    blocks: Iterable[NDArray[np.float32]], frames: int, *, most: int = _MOST_STRETCHES
+) -> NDArray[np.float32]:
+    """Keep stretches of so many frames, evenly spread over all blocks; how many blocks there are need not be known.
+
+    All of them are kept up to ``most``. From there on every second one is dropped, then every second of the rest.
+
+    >>> blocks = [np.arange(10, dtype=np.float32), np.arange(10, 23, dtype=np.float32)]
+    >>> spread_stretches(blocks, 4, most=6).astype(int).tolist() == list(range(23))
+    True
+    >>> spread_stretches(blocks, 4, most=5).astype(int).tolist()
+    [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19]
+    """
+    kept: dict[int, list[NDArray[np.float32]]] = {}
+    step, position = 1, 0
+    for block in blocks:
+        for part in np.split(block, range(-position % frames or frames, len(block), frames)):
+            number = position // frames
+            if number % step == 0:
+                kept.setdefault(number, []).append(part.copy())  # a view would hold the whole block
+            if len(kept) > most:
+                step *= 2
+                kept = {n: parts for n, parts in kept.items() if n % step == 0}
+            position += len(part)
+    return np.concatenate([part for parts in kept.values() for part in parts])
+
+
+def read_stretches(one: Utterance) -> list[Audio]:
+    """Read the channels of an utterance to check them: stretches of a long one, which is never held whole.
+
+    The file is decoded to its end, so that a broken one is noticed.
+    """
+    opened = open_blocks(one.audio, start_s=one.start_s, stop_s=one.end_s)
+    frames = spread_stretches(opened, _frames(opened.rate_hz))
+    if one.person_channel is not None and one.person_channel > frames.shape[1]:
+        raise AudioError(f"{one.audio}: has no channel {one.person_channel}; it has {frames.shape[1]}")
+    chosen = range(frames.shape[1]) if one.person_channel is None else [one.person_channel - 1]
+    return [Audio(np.ascontiguousarray(frames[:, c]), opened.rate_hz) for c in chosen]
+
+
+def _frames(rate_hz: int) -> int:
+    return round(_STRETCH_S * rate_hz)
 
 
 def _distinct(channels: Sequence[Audio]) -> Sequence[Audio]:
@@ -94,14 +146,14 @@ def channels_differ(channels: Sequence[Audio]) -> bool:
 
 def check_utterance(one: Utterance) -> SpeakerCheck:
     """Read one utterance and check it: the work of an engine."""
-    return check_sounds(one.read_channels(), one_person=one.person_channel is None)
+    return check_sounds(read_stretches(one), one_person=one.person_channel is None)
 
 
 def check_file(path: Path, *, each_channel: bool) -> CheckedCorpus:
     """Check one file; ``each_channel``: each of its channels is a person of their own."""
     name, usable = path.name, not weights.missing(*NEEDS)
     try:
-        found = check_sounds(read_channels(path), one_person=not each_channel)
+        found = check_sounds(read_stretches(Utterance(name, name, path)), one_person=not each_channel)
     except PersonareError as error:
         return CheckedCorpus((), (), ((name, str(error), error.kind),), 0, 1, usable)
     several, apart = (name,) if found.several else (), (name,) if found.each_channel else ()

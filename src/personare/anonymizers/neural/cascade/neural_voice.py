@@ -22,7 +22,13 @@ from personare.anonymizers.neural.xvector.prosody_choice import ProsodyChoice, c
 from personare.anonymizers.neural.xvector.synthesis import fixed_level, synthesize
 from personare.anonymizers.neural.xvector.treble import RATE_HZ as TREBLE_RATE_HZ
 from personare.anonymizers.neural.xvector.treble import add_treble
-from personare.anonymizers.neural.xvector.weights import SHIPPED, SynthesizerModel, open_weights, reader_languages
+from personare.anonymizers.neural.xvector.weights import (
+    ENGLISH,
+    SHIPPED,
+    SynthesizerModel,
+    open_weights,
+    reader_languages,
+)
 from personare.anonymizers.signal.retiming import new_ends
 from personare.core.audio import Audio, resample
 from personare.core.fingerprint import Fingerprinted
@@ -113,7 +119,7 @@ class NeuralSpeaker:
     ----------
     choice : whether F0 is predicted or flat.
     vector, target : the pseudo-speaker's vector, and the median and range of its F0.
-    number : which of the model's readers gives content and durations.
+    number : which of the model's readers gives content and durations; of other languages, one that it stands for.
     tempo : how many times as long everything lasts.
     prosody : how high and how loud the phrase of each place is spoken against the others; none: all alike.
     """
@@ -177,23 +183,26 @@ class NeuralSpeaker:
             return add_treble(spoken, rate_hz, rng=self.rng).samples
         return resample(spoken, rate_hz).samples
 
-    def content(self, text: str, *, code: str = "en") -> Floats:
+    def content(self, text: str, *, code: str = ENGLISH) -> Floats:
         """Read a text: content on the synthesizer's frames; a text without a sound has none."""
-        spelled = spell(pronounce(text) if code == "en" else language(code).pronounce(text))
+        spelled = spell(pronounce(text)) if code == ENGLISH else language(code).pronounce(text)
         if not any(symbol.isalpha() for symbol in spelled):
             return np.zeros((0, WIDTH), np.float32)
-        content = self.model.reader(symbol_numbers(spelled), reader=self.number, tempo=self.tempo)
+        reader = self.model.reader_of(code)
+        content = reader(symbol_numbers(spelled), reader=self.number % reader.readers, tempo=self.tempo)
         return on_frames(content, frame_count(len(content) * CONTENT_STEP))
 
-    def sound(self, content: Floats, *, semitones: float = 0.0) -> Floats:
-        """Make sound of content [frames, 288], silent at both ends; of no content, none."""
+    def sound(self, content: Floats, *, code: str = ENGLISH, semitones: float = 0.0) -> Floats:
+        """Make sound of content [frames, 288] of a language, silent at both ends; of no content, none."""
         if not len(content):
             return np.zeros(0, np.float32)
         predicted = self.model.predict_prosody(content, self.vector)
         target = replace(self.target, median_log2_hz=self.target.median_log2_hz + semitones / 12)
         prosody = chosen_prosody(self.choice, None, predicted, source=None, target=target)
         length = len(content) * STEP
-        sound = synthesize(self.model, content, prosody, self.vector, length=length, rng=self.rng, is_read=True)
+        sound = synthesize(
+            self.model, content, prosody, self.vector, length=length, rng=self.rng, is_read=True, language=code
+        )
         ramp = np.minimum((np.arange(len(sound), dtype=np.float32) + 0.5) / (_FADE_S * RATE_HZ), 1)
         faded: Floats = sound * np.minimum(ramp, ramp[::-1])
         return faded
@@ -204,7 +213,7 @@ class NeuralSpeaker:
         content = self.content(segment.text, code=segment.language)
         if rate != 1.0 and len(content):
             content = retime_rows(content, np.linspace(0, len(content) - 1, max(1, round(len(content) / rate))))
-        return self.sound(content, semitones=prosody.semitones)
+        return self.sound(content, code=segment.language, semitones=prosody.semitones)
 
     def _prosody(self, place: int) -> PhraseProsody:
         return self.prosody[place] if self.prosody else NEUTRAL

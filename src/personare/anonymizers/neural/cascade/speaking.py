@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 LOUDNESS_LUFS = -23.0  # of every phrase, whatever the original's was: broadcasting's (EBU R 128)
-NATURAL_RATES, HURRIED_RATE = (0.8, 1.35), 2.2
+NATURAL_RATES, HURRIED_RATE = (0.8, 1.35), 2.0  # Kokoro speaks no faster than twice its rate
 GAP_S = 0.1  # between two phrases at least
 PAUSES_S, MARGIN_S = (0.25, 0.45), (0.05, 0.25)  # drawn between phrases, and at both ends
 _FADE_S = 0.005
