@@ -52,7 +52,7 @@ def main() -> None:
     """Run the study and print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, nargs="?", default=BESIDE)
-    parser.add_argument("--method", default="xvector")
+    parser.add_argument("--method", default="cascade")
     parser.add_argument("--speakers", type=int, default=24)
     parser.add_argument("--train-speakers", type=int, default=60)
     parser.add_argument("--utterances", type=int, default=6)

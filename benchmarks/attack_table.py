@@ -3,7 +3,8 @@
     python benchmarks/attack_table.py [CORPUS] [--train CORPUS] [--speakers N] [--utterances M] [--only NAME;NAME]
                                       [--embedders NAME,NAME] [--each] [--adapted] [--words] [--words-only]
                                       [--enroll-draws D] [--train-draws D] [--train-utterances T] [--lengths L,L]
-                                      [--apart] [--listeners NAME,NAME] [--out RUN] [--jobs J] [--json]
+                                      [--apart] [--corpora NAME,NAME] [--listeners NAME,NAME] [--out RUN] [--jobs J]
+                                      [--json]
 
 The same pipeline as ``personare study run``. People of the part 'eval' are attacked; what attackers learn from is the
 part 'train' (and --train); of a corpus without parts everybody is attacked. Attackers: those who know nothing, who know
@@ -16,7 +17,9 @@ style (trained). They read what the first recognizer of ``--listeners`` hears, e
 The column 'linked' is the attack by voice that held-out training speakers chose, without looking at its success: the
 column after it names the attack. 'linked by words' is the strongest of those who read, by its risk above chance.
 ``--apart`` attacks every corpus of the speech (column 'corpus') by itself: people who were recorded alike
-are harder to tell apart, and 'in folds' needs 16 of them. ``--listeners`` adds what is left of the speech, e.g.
+are harder to tell apart, and 'in folds' needs 16 of them. ``--corpora`` attacks everybody in these corpora of the
+column, one corpus at a time, whatever their part; the attackers train on --train and on the other corpora.
+``--listeners`` adds what is left of the speech, e.g.
 moonshine,whisper,dnsmos,pitch-swift. A further table says which embedder told training speakers apart (0.5: none): the
 channel that leaks. Below the table stands what must hold: no informed attack is weaker than one that
 knows less by more than chance (the intervals over speakers do not overlap).
@@ -114,29 +117,34 @@ def study_of(words: argparse.Namespace, folder: Path) -> Study:
 
 def corpora_of(words: argparse.Namespace, folder: Path) -> dict[str, CorpusChoice]:
     """List the attacked speech, as one corpus or as several, and everything that is learnt from, beside the run."""
-    spoken = read_corpus(words.corpus).corpus
-    if "part" in spoken.frame.columns:
-        attacked, learnt = spoken.of_part("eval").frame, spoken.of_part("train").frame
+    spoken = read_corpus(words.corpus).corpus.frame
+    if words.corpora:
+        attacked, trained_on = spoken.filter(pl.col("corpus").is_in(words.corpora.split(","))), spoken.clear()
+    elif "part" in spoken.columns:
+        attacked, trained_on = spoken.filter(pl.col("part") == "eval"), spoken.filter(pl.col("part") == "train")
     else:
-        attacked, learnt = spoken.frame, spoken.frame.clear()
+        attacked, trained_on = spoken, spoken.clear()
     if words.train is not None:
         more = read_corpus(words.train).corpus.frame
-        new = more.filter(~pl.col("utterance").is_in(learnt["utterance"].to_list()))
-        learnt = pl.concat([learnt, new], how="diagonal_relaxed")
-    if learnt.is_empty():
-        raise TableError(f"{words.corpus}: has no part 'train' to learn from; name speech of other people with --train")
-    learnt = learnt.sort("utterance").filter(pl.int_range(pl.len()).over("speaker") < words.train_utterances)
-    place = folder / "train" / "manifest.parquet"
-    Corpus(learnt.drop("part", strict=False)).save(place)
+        if "part" in more.columns:
+            more = more.filter(pl.col("part") == "train")
+        new = more.filter(~pl.col("utterance").is_in(trained_on["utterance"].to_list()))
+        trained_on = pl.concat([trained_on, new], how="diagonal_relaxed")
     parts = {"speech": attacked}
-    if words.apart:
+    if words.apart or words.corpora:
         parts = {str(name): own for (name,), own in attacked.group_by("corpus", maintain_order=True)}
     choices = {}
     for name, rows in sorted(parts.items()):
+        others = attacked.filter(pl.col("corpus") != name) if words.corpora else attacked.clear()
+        train = pl.concat([trained_on, others], how="diagonal_relaxed")
+        if train.is_empty():
+            raise TableError(f"{words.corpus}: no speech of other people to train on; name a corpus with --train")
+        train = train.sort("utterance").filter(pl.int_range(pl.len()).over("speaker") < words.train_utterances)
+        Corpus(train.drop("part", strict=False)).save(folder / f"{name}-train" / "manifest.parquet")
         Corpus(rows.drop("part", strict=False)).save(folder / name / "manifest.parquet")
         choices[name] = CorpusChoice(
             path=folder / name / "manifest.parquet",
-            train_path=place,
+            train_path=folder / f"{name}-train" / "manifest.parquet",
             speakers=words.speakers,
             utterances=words.utterances,
             one_sided="drop",
@@ -231,6 +239,7 @@ def main() -> None:
     parser.add_argument("--train-utterances", type=int, default=24, help="of each speaker who is learnt from, at most")
     parser.add_argument("--lengths", default="1,3")
     parser.add_argument("--apart", action="store_true")
+    parser.add_argument("--corpora", default="", help="of the column 'corpus', with commas between them")
     parser.add_argument("--listeners", default="", help="names, with commas between them")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--jobs", type=int, default=2)

@@ -33,7 +33,7 @@ from personare.corpora import read_corpus
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.pseudospeakers.pool import SpeakerPool, write_pool
 
-KEPT = {"content": "moonshine", "f0": "keep", "energy": "keep", "timing": "keep"}
+KEPT = {"method": "xvector", "generator": "o1", "pitch": "move", "f0": "keep", "energy": "keep", "timing": "keep"}
 PREDICTED = {**KEPT, "f0": "predicted", "energy": "predicted"}
 CHANNELS: dict[str, dict[str, Any]] = {
     "everything kept": KEPT,
@@ -42,8 +42,8 @@ CHANNELS: dict[str, dict[str, Any]] = {
     "energy predicted": {**KEPT, "energy": "predicted"},
     "energy and F0 predicted": PREDICTED,
     "energy and F0 predicted, tempo moved": {**PREDICTED, "timing": "moved"},
-    "energy, F0 and timing replaced": {"content": "moonshine"},
-    "words alone (the default)": {},
+    "energy, F0 and timing replaced": {**PREDICTED, "timing": "even"},
+    "words alone (cascade)": {"method": "cascade"},
 }
 LENGTHS = (1, 3)
 FUSION = "wespeaker+wakehubert+energy+rhythm+spectrum"
@@ -90,7 +90,7 @@ def study_of(words: argparse.Namespace, folder: Path) -> Study:
     also: dict[str, Any] = {} if words.weights is None else {"weights": str(words.weights.resolve())}
     if words.one_voice:
         also |= one_voice_pool(folder / "one-voice.npz", also.get("weights", SHIPPED))
-    methods = {name: {"method": "xvector", **channel, **also} for name, channel in channels.items()}
+    methods = {name: {**channel, **also} for name, channel in channels.items()}
     listeners = [name for name in words.listeners.split(",") if name]
     utility = dict.fromkeys(metric for name in listeners for metric in LISTENERS.get(name, ()))
     embedders = words.embedders.split(",")

@@ -31,7 +31,11 @@ from personare.core.errors import PersonareError, UnknownNameError, did_you_mean
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
-ENCODED: dict[str, Any] = {"method": "xvector", "content": "moonshine"}  # content by the encoder, as in M1
+ENCODED: dict[str, Any] = {  # content by the encoder, prosody predicted
+    **{"method": "xvector", "generator": "o1", "pitch": "move"},
+    **{"f0": "predicted", "energy": "predicted", "timing": "even"},
+}
+PIPER: dict[str, Any] = {"method": "cascade", "voice": "piper", "recognizer": "moonshine-base", "gender": "any"}
 METHODS: dict[str, dict[str, Any]] = {
     "mcadams (B2)": {"method": "mcadams", "alpha": 0.8},
     "mcadams alpha 0.8..0.9": {"method": "mcadams", "alpha": [0.8, 0.9]},
@@ -39,16 +43,18 @@ METHODS: dict[str, dict[str, Any]] = {
     "mcadams alpha 0.5..0.9": {"method": "mcadams", "alpha": [0.5, 0.9]},
     "mcadams radius 0.975 (D1)": {"method": "mcadams", "alpha": 0.8, "radius": 0.975},
     "formants (I1)": {"method": "formants"},
-    "cascade": {"method": "cascade"},
-    "cascade, coarse prosody": {"method": "cascade", "prosody": "coarse"},
+    "cascade, voice neural": {"method": "cascade"},
+    "cascade, voice neural, any gender": {"method": "cascade", "gender": "any"},
+    "cascade, voice kokoro": {"method": "cascade", "voice": "kokoro", "gender": "any"},
+    "cascade, voice piper": PIPER,
+    "cascade, voice piper, coarse prosody": {**PIPER, "prosody": "coarse"},
     "usc (C0)": {"method": "usc"},
     "world": {"method": "world"},
     "world, then mcadams": {
         "method": "chain",
         "steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}],
     },
-    "xvector": {"method": "xvector"},
-    "xvector, any gender": {"method": "xvector", "gender": "any"},
+    "xvector (B1)": {"method": "xvector"},
     "xvector, pronunciation kept": ENCODED,
     "xvector, timing moved": {**ENCODED, "timing": "moved"},
     "xvector, timing kept": {**ENCODED, "timing": "keep"},

@@ -27,11 +27,11 @@ SHOWN = (
     "mcadams alpha 0.8..0.9",
     "world",
     "formants (I1)",
-    "xvector",
+    "cascade, voice neural",
     "xvector, pronunciation kept",
     "xvector, prosody kept",
     "usc (C0)",
-    "cascade",
+    "cascade, voice piper",
 )
 INTRODUCTION = """# How they sound
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 import personare as pn
+from methods import ENCODED
 from personare.anonymizers.neural.xvector.even_timing import RATE_SLOPE, USUAL_SPEED, content_speed, quiet_frames
 from personare.anonymizers.neural.xvector.weights import SHIPPED, open_weights
 from personare.core.audio import resample
@@ -50,8 +51,7 @@ def main() -> None:
         speeds.append(float(content_speed(content)[~quiet].mean()))
         rates.append(letters / (float((~quiet).sum()) * PAIR * FINE / RATE_HZ))
         for timing in TIMINGS:
-            settings = {"content": "moonshine", "timing": timing}
-            hidden = pn.anonymize(audio, method="xvector", key="rate", speaker=speaker, **settings)
+            hidden = pn.anonymize(audio, key="rate", speaker=speaker, **{**ENCODED, "timing": timing})
             after[timing].append(letters / hidden.duration_s)
     speed, rate = np.log(speeds), np.log(rates)
     slope = float(np.polyfit(speed, rate, 1)[0])

@@ -2,7 +2,7 @@
 
     python benchmarks/two_recognizers.py [CORPUS] [--utterances N]
 
-LibriSpeech recordings of the part 'train', no speaker more often than needed, cut as xvector cuts them; one core. The
+LibriSpeech recordings of the part 'train', no speaker more often than needed, cut as cascade cuts them; one core. The
 first table is processor time per second of sound, without loading; the last one says how many words are wrong if the
 larger model is asked where the smaller one is less sure than that, on average, and how much of the sound that is.
 """
@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from personare.anonymizers.neural.cascade.anonymizer import LONGEST_S
 from personare.anonymizers.neural.words.phrases import find_phrases
-from personare.anonymizers.neural.xvector.from_words import LONGEST_S
 from personare.core.audio import read_mono, resample
 from personare.encoders.recognition import RATE_HZ, RecognizedWord, recognize
 from personare.listeners.normalize import WhisperEnglish

@@ -1,4 +1,4 @@
-"""Fits the map that gives xvector's speech its treble (8 to 12 kHz), to speech of Kokoro's voices, and says how well.
+"""Fits the map that gives the neural voice its treble (8 to 12 kHz), to speech of Kokoro's voices, and says how well.
 
 Run it after changing the bands or the inputs in src/personare/anonymizers/neural/xvector/treble.py; it needs the model
 kokoro, and some minutes of one core:

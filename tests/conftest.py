@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, settings
+from numpy.typing import NDArray
 
 from personare.core.audio import Audio, write
 from personare.core.tables import Corpus
@@ -55,6 +57,11 @@ def shared_folder() -> Path:
 
 def hum(seed: int, *, duration_s: float = 1.0, rate_hz: int = 16_000, f0_hz: float = 120.0) -> Audio:
     """A voiced, speech-like sound: a pulse train through a few resonances, with a little noise, level 0.3."""
+    return Audio(_hum_samples(seed, duration_s, rate_hz, f0_hz).copy(), rate_hz)
+
+
+@lru_cache(maxsize=2048)  # small corpora are written by hundreds of tests from the same few sounds
+def _hum_samples(seed: int, duration_s: float, rate_hz: int, f0_hz: float) -> NDArray[np.float32]:
     rng = np.random.default_rng(seed)
     n = max(1, round(duration_s * rate_hz))
     t = np.arange(n) / rate_hz
@@ -63,7 +70,7 @@ def hum(seed: int, *, duration_s: float = 1.0, rate_hz: int = 16_000, f0_hz: flo
     gains = sum(1.0 / (1.0 + ((harmonics * f0_hz - f) / 120.0) ** 2) for f in formants)
     sound = (gains[:, None] * np.sin(2 * np.pi * f0_hz * harmonics[:, None] * t)).sum(0)
     sound = sound * (0.6 + 0.4 * np.sin(2 * np.pi * 3.0 * t)) + 0.01 * rng.standard_normal(n)
-    return Audio((0.3 * sound / max(1e-9, np.abs(sound).max())).astype(np.float32), rate_hz)
+    return (0.3 * sound / max(1e-9, np.abs(sound).max())).astype(np.float32)
 
 
 @pytest.fixture(scope="session")

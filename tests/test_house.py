@@ -7,8 +7,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 FORBIDDEN_NAMES = {"utils", "helpers", "manager", "base", "data", "info", "misc", "common"}
 
@@ -26,13 +24,20 @@ def tracked() -> list[Path]:
 PYTHON = [p for p in tracked() if p.suffix == ".py" and p.is_relative_to(ROOT / "src")]
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_each_file_says_what_it_is_for_and_is_short(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    first = (ast.get_docstring(ast.parse(text)) or "").splitlines()
-    assert first and len(first[0]) > 20, "the first line tells a lawyer or a linguist what the file is for"
-    assert text.count("\n") <= 800, "one idea per file; above 800 lines it is more than one"
-    assert path.stem not in FORBIDDEN_NAMES
+def test_each_file_says_what_it_is_for_and_is_short() -> None:
+    """One id for all files: every fault is listed."""
+    faults = []
+    for path in PYTHON:
+        text = path.read_text(encoding="utf-8")
+        first = (ast.get_docstring(ast.parse(text)) or "").splitlines()
+        name = path.relative_to(ROOT).as_posix()
+        if not first or len(first[0]) <= 20:
+            faults.append(f"{name}: the first line tells a lawyer or a linguist what the file is for")
+        if text.count("\n") > 800:
+            faults.append(f"{name}: one idea per file; above 800 lines it is more than one")
+        if path.stem in FORBIDDEN_NAMES:
+            faults.append(f"{name}: '{path.stem}' says nothing about what is in it")
+    assert len(PYTHON) > 100 and not faults, "\n".join(faults)
 
 
 def test_nothing_names_a_machine_or_a_registry() -> None:

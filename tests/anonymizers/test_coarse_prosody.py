@@ -90,7 +90,8 @@ def three_phrases(semitones: float, level_db: float) -> Audio:
 
 
 def hide(audio: Audio, **parameters: object) -> Floats:
-    method = anonymizer("cascade", **{"recognizer": "moonshine", "pauses": "keep", **parameters})
+    settings = {"voice": "piper", "gender": "any", "recognizer": "moonshine", "pauses": "keep", **parameters}
+    method = anonymizer("cascade", **settings)
     return method(audio, rng=np.random.default_rng(1)).samples
 
 
@@ -174,9 +175,11 @@ def test_f0_of_synthetic_phrases_is_found_whatever_their_level() -> None:
 def test_the_pitch_model_is_needed_only_where_it_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))
     sound = Audio(np.ones(RATE_HZ, np.float32), RATE_HZ)
-    with pytest.raises(WeightsError, match=r"fetch cmudict moonshine piper segmentation whisper-base swift-f0$"):
+    with pytest.raises(
+        WeightsError, match=r"fetch cmudict moonshine segmentation whisper-base whisper-small piper swift-f0$"
+    ):
         hide(sound, prosody="coarse")
-    with pytest.raises(WeightsError, match=r"fetch cmudict moonshine piper segmentation whisper-base$"):
+    with pytest.raises(WeightsError, match=r"fetch cmudict moonshine segmentation whisper-base whisper-small piper$"):
         hide(sound)
     with pytest.raises(ConfigError, match="prosody: 'fine' is not allowed; Known: coarse, own"):
         anonymizer("cascade", prosody="fine")

@@ -11,7 +11,7 @@ import pytest
 import personare.codecs.usc
 from anonymizers.contract import CLAUSES
 from personare.anonymizers import ANONYMIZERS, BUILTIN, anonymizer
-from personare.anonymizers.neural.xvector.anonymizer import XVector
+from personare.anonymizers.neural.cascade.anonymizer import Cascade
 from personare.core.errors import ConfigError
 from personare.core.fingerprint import models_of
 from personare.core.protocols import Anonymizer
@@ -23,11 +23,15 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
     "mcadams": [{}, {"alpha": 0.8}, {"alpha": (0.5, 0.9)}, {"radius": 0.975}],
     "chain": [
         {"steps": [{"name": "world"}, {"name": "mcadams", "parameters": {"alpha": 0.9}}]},
-        {"steps": [{"name": "xvector"}, {"name": "mcadams"}]},
+        {"steps": [{"name": "cascade", "parameters": {"language": "en"}}, {"name": "mcadams"}]},
     ],
-    "cascade": [{}, {"prosody": "coarse"}],
+    "cascade": [
+        {},
+        {"voice": "kokoro", "language": "en", "recognizer": "moonshine"},
+        {"voice": "piper", "language": "en", "recognizer": "moonshine", "prosody": "coarse"},
+    ],
     "usc": [{"weights": TINY}, {}],
-    "xvector": [{}, {"timing": "keep"}, {"content": "moonshine"}, {"content": "moonshine", "timing": "keep"}],
+    "xvector": [{}, {"generator": "o1", "pitch": "move", "f0": "predicted", "energy": "predicted", "timing": "even"}],
     "codec": [{"weights": TINY}, {"weights": TINY, "levels": 1, "parameters": {"voice": "a"}}, {}],
 }
 CASES = [(name, setting) for name in BUILTIN for setting in SETTINGS.get(name, [{}])]
@@ -96,20 +100,17 @@ OTHER: dict[str, dict[str, object]] = {
         "drift": 0.0,
     },
     "xvector": {
-        "generator": "b1",
-        "parameters": {"components": 10},
+        "generator": "o1",
+        "parameters": {"farthest": 150},
         "gender": "cross",
         "own": "source",
-        "pitch": "keep",
+        "pitch": "move",
         "f0": "flat",
         "blend": 0.7,
-        "energy": "keep",
-        "timing": "keep",
+        "energy": "predicted",
+        "timing": "even",
         "retime": 0.2,
-        "content": "words",
-        "recognizer": "moonshine",
-        "language": "en",
-        "refuse_below": 0.5,
+        "content": None,  # there is one encoder
         "mask": True,
         "treble": False,
         "pool": "pool.npz",
@@ -126,15 +127,20 @@ OTHER: dict[str, dict[str, object]] = {
         "pauses": "keep",
         "rate": "fit",
         "prosody": "coarse",
-        "gender": "same",
+        "gender": "any",
         "refuse_below": 0.3,
+        "generator": "b1",
+        "parameters": {"components": 10},
+        "pool": "pool.npz",
+        "f0": "flat",
+        "treble": False,
+        "weights": "trained",
     },
     "usc": {"voice": "a", "weights": OTHER_TINY},
     "codec": {"codec": None, "levels": 2, "weights": OTHER_TINY, "parameters": {"voice": "a"}},  # others need files
     "chain": {"steps": [{"name": "world"}]},
 }
 NEEDED: dict[str, dict[str, object]] = {
-    "xvector": {"content": "moonshine"},
     "chain": {"steps": [{"name": "mcadams"}]},
     "usc": {"weights": TINY},
     "codec": {"weights": TINY},
@@ -174,9 +180,10 @@ def test_the_steps_of_a_chain_count_as_built_and_in_order() -> None:
 
 
 def test_the_neural_voice_is_known_by_every_model_it_uses() -> None:
-    models = models_of(anonymizer("chain", steps=[{"name": "xvector"}]))
-    assert models == models_of(anonymizer("xvector"))
-    assert {name.partition("/")[0] for name in models} == {"shipped", *XVector.MODELS}
+    models = models_of(anonymizer("chain", steps=[{"name": "cascade"}]))
+    assert models == models_of(anonymizer("cascade"))
+    own = {"shipped", "ge2e", "kokoro", "kokoro-languages"}
+    assert {name.partition("/")[0] for name in models} == own | set(Cascade.MODELS)
     assert {"shipped/voice.onnx", "shipped/voices.npz", "shipped/mask.onnx", "shipped/reader_text.onnx"} <= set(models)
     assert models_of(anonymizer("mcadams")) == {}
 

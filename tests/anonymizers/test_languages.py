@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from personare.anonymizers import anonymizer
 from personare.anonymizers.neural.words import languages
 from personare.anonymizers.neural.words.languages import (
+    LanguageEvidence,
     Stretch,
     check_language,
     identify,
@@ -38,6 +39,7 @@ HEARD = {
     1000: {"en": 0.3, "zh": 0.6},
 }
 NOISE_HZ = 2000
+LIKELIHOODS = dict.fromkeys(LANGUAGES, -0.5)  # of Whisper's transcripts
 
 
 def row(**shares: float) -> Floats:
@@ -129,9 +131,10 @@ def test_a_speaker_of_more_english_never_hurts(one: languages._Evidence, speaker
 
 def test_pooling_rescues_a_short_stretch_and_an_accent() -> None:
     unclear = a_stretch(-1.0, english=0.3)
-    assert chances([unclear], LanguageOdds(-1.0, 1.0, 1.0))[0] > 0.5 > sigmoid(-1.0), "half a word is no evidence"
+    assert chances([a_stretch(1.5)], LanguageOdds(1.5, 1.5, 1.0))[0] < 0.5, "a recording alone must be clearer"
+    assert chances([a_stretch(1.5)], LanguageOdds(1.5, 1.5, 9.0))[0] > 0.9, "than one of several"
     assert chances([unclear], LanguageOdds(-3.0, 3.2, 9.0))[0] < 0.1, "this speaker is mostly heard in another language"
-    assert chances([unclear], LanguageOdds(1.0, 1.5, 9.0))[0] > 0.9, "and this one is not"
+    assert chances([unclear], LanguageOdds(2.0, 2.5, 9.0))[0] > 0.9, "and this one is not"
     beside = chances([a_stretch(0.6, english=0.6), a_stretch(6.0, english=0.99)], CLEAR)
     assert beside[0] > chances([a_stretch(0.6, english=0.6)], CLEAR)[0], "a clear neighbour counts a little"
     assert chances([], CLEAR) == []
@@ -140,14 +143,34 @@ def test_pooling_rescues_a_short_stretch_and_an_accent() -> None:
 @pytest.mark.parametrize(("share", "spoken"), [(0.95, True), (0.7, False)])
 def test_another_language_is_spoken_only_where_it_is_sure(share: float, spoken: bool) -> None:
     heard = row(de=share, nl=1 - share)
-    code, _, may_be_spoken = languages._named(heard, 0.1, heard, ("en", "de"))
+    code, _, may_be_spoken = languages._named(heard, 0.1, None, ("en", "de"))
     assert code == "de" and ("de" in may_be_spoken) is spoken
-    assert languages._named(heard, 0.1, heard, ("en",))[2] == ("en",), "a voice that speaks English only"
-    assert languages._named(heard, 0.6, heard, ("en", "de"))[0] == "en"
+    assert languages._named(heard, 0.1, None, ("en",))[2] == ("en",), "a voice that speaks English only"
+    assert languages._named(heard, 0.6, None, ("en", "de"))[0] == "en"
+    assert languages._named(heard, 0.4, None, ("en", "de"))[2] == ("en",), "it may be English"
+
+
+def test_the_other_recordings_of_a_speaker_name_a_language_that_one_alone_does_not() -> None:
+    def pooled(weight: float, **shares: float) -> LanguageOdds:
+        return LanguageOdds(-3.0, 3.0, weight, {code: float(np.log(share)) for code, share in shares.items()})
+
+    unsure, spoken = row(la=0.5, de=0.4), ("en", "de")
+    assert languages._named(unsure, 0.1, None, spoken)[::2] == ("la", ("en",))
+    assert languages._named(unsure, 0.1, pooled(1.0, de=0.7, la=0.1), spoken)[::2] == ("la", ("en",)), "it is itself"
+    assert languages._named(unsure, 0.1, pooled(6.0, de=0.7, la=0.1), spoken)[::2] == ("de", spoken)
+    clear = row(fr=0.9, de=0.1)
+    assert languages._named(clear, 0.1, pooled(6.0, de=0.9), ("en", "de", "fr"))[0] == "fr", "speakers change languages"
+    never = row(la=0.7, fr=0.29, de=0.01)
+    assert languages._named(never, 0.1, pooled(6.0, de=0.9), spoken)[2] == ("en",), "nothing in it is German"
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"language": "de"}, {"voice": "kokoro", "language": "cs"}, {"voice": "kokoro", "redact": "numbers"}]
+    "parameters",
+    [
+        {"voice": "piper", "language": "de"},
+        {"language": "cs"},
+        {"voice": "kokoro", "language": "de", "redact": "names"},
+    ],
 )
 def test_cascade_refuses_what_its_voice_cannot_do(parameters: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
@@ -155,7 +178,9 @@ def test_cascade_refuses_what_its_voice_cannot_do(parameters: dict[str, str]) ->
 
 
 def test_the_odds_of_a_recording_are_weighted_by_its_speech() -> None:
-    assert languages._odds_of([a_stretch(-2.0, 0.5), a_stretch(4.0, 1.0)]) == LanguageOdds(2.0, 3.3333, 1.5)
+    assert languages._odds_of([a_stretch(-2.0, 0.5), a_stretch(4.0, 1.0)]) == LanguageOdds(
+        2.0, 3.3333, 1.5, {"en": -0.6931}
+    )
 
 
 def tones(*parts: tuple[int, float], pause_s: float = 1.0) -> Floats:
@@ -186,7 +211,7 @@ class HearsTones:
 def fake_networks(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Whisper hears the language by the pitch of a tone; the recognizer is as sure of its words as it is told."""
 
-    def probabilities(samples: Floats) -> Floats:
+    def probabilities(samples: Floats, **_: object) -> Floats:
         return row(**HEARD[pitch(samples)])
 
     def sure(confidence: float) -> None:
@@ -195,6 +220,7 @@ def fake_networks(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 
     monkeypatch.setattr(languages, "Segmentation", HearsTones)
     monkeypatch.setattr(languages, "language_probabilities", probabilities)
+    monkeypatch.setattr(languages, "transcript_likelihood", lambda _sound, *, language: LIKELIHOODS[language])
     sure(0.0)
     return sure
 
@@ -239,6 +265,15 @@ def test_accented_english_is_spoken_where_the_recognizer_is_sure_of_its_words(
     assert {one.language for one in identify(accented, language="auto", speaker=NOTHING_KNOWN)} == {"zh"}
 
 
+@pytest.mark.parametrize(("likelihood", "code"), [(-0.1, "en"), (-1.4, "zh")])
+def test_whispers_own_transcript_is_a_third_opinion(
+    fake_networks: Callable[[float], None], monkeypatch: pytest.MonkeyPatch, likelihood: float, code: str
+) -> None:
+    fake_networks(0.7)  # by sound and words alone, a recording that is not clear
+    monkeypatch.setitem(LIKELIHOODS, "en", likelihood)
+    assert [one.language for one in identify(tones((1000, 3)), language="auto", speaker=NOTHING_KNOWN)] == [code]
+
+
 def test_a_speaker_helps_unclear_stretches_but_none_beside_another_language(
     fake_networks: Callable[[float], None],
 ) -> None:
@@ -260,16 +295,20 @@ def test_a_language_that_is_given_is_not_identified(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(languages, "language_probabilities", never)
     found = identify(tones((600, 3), (NOISE_HZ, 3)), language="en", speaker=NOTHING_KNOWN)
     assert [(one.language, one.confidence) for one in found] == [("en", 1.0), ("", 0.0)]
-    assert language_evidence(tones((600, 3)), language="en") == (4.0, None)
+    assert language_evidence(tones((600, 3)), language="en") == LanguageEvidence(4.0, None, (("en", 4.0),))
 
 
 @pytest.mark.usefixtures("fake_networks")
 def test_a_recording_is_evidence_of_its_speaker() -> None:
-    speech_s, odds = language_evidence(tones((400, 3), (NOISE_HZ, 3), (600, 3)), language="auto")
-    assert speech_s == pytest.approx(6, abs=0.1)
+    mixed = tones((400, 3), (NOISE_HZ, 3), (600, 3))
+    heard = language_evidence(mixed, language="auto", spoken=("en", "de"))
+    odds = heard.odds
+    assert heard.speech_s == pytest.approx(6, abs=0.1)
+    assert dict(heard.languages) == {"de": pytest.approx(3, abs=0.1), "en": pytest.approx(3, abs=0.1)}
+    assert [code for code, _ in language_evidence(mixed, language="auto").languages] == ["en"], "what can be spoken"
     assert odds is not None and odds.weight == 2 and odds.clarity > 4 and abs(odds.mean) < odds.clarity
-    assert language_evidence(tones((NOISE_HZ, 3)), language="auto") == (0, None)
-    assert language_evidence(np.zeros(RATE_HZ, np.float32), language="auto") == (0, None)
+    assert language_evidence(tones((NOISE_HZ, 3)), language="auto") == LanguageEvidence(0.0)
+    assert language_evidence(np.zeros(RATE_HZ, np.float32), language="auto") == LanguageEvidence(0.0)
 
 
 def test_silence_has_no_stretches() -> None:
@@ -277,12 +316,11 @@ def test_silence_has_no_stretches() -> None:
     assert overall_language([]) == ("", 0.0) == overall_language([Stretch(Phrase(0, 10), 0.0, "", 0.0)])
 
 
-@pytest.mark.parametrize("method", ["xvector", "cascade"])
-def test_a_language_that_is_not_spoken_is_refused_in_one_line(method: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^{method}: language must be auto or .*English \(en\).*, not 'de'$"):
-        anonymizer(method, language="de")
-    assert anonymizer(method, language="en") != anonymizer(method)
-    check_language("en", where=method)
+def test_a_language_that_is_not_spoken_is_refused_in_one_line() -> None:
+    with pytest.raises(ConfigError, match=r"^cascade, voice piper: language must be .*English \(en\).*, not 'de'$"):
+        anonymizer("cascade", voice="piper", language="de")
+    assert anonymizer("cascade", language="en") != anonymizer("cascade")
+    check_language("en", where="cascade")
 
 
 def test_loudness_decides_nothing() -> None:

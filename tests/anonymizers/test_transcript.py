@@ -23,7 +23,6 @@ from personare.anonymizers.neural.words.transcript import (
     segments_of,
     transcribe,
 )
-from personare.anonymizers.neural.xvector.anonymizer import XVector
 from personare.core.errors import RejectedSpeechError
 from personare.core.spoken import NOTHING_KNOWN, SpeakerFacts, SpeechNotes
 from personare.encoders.recognition import RecognizedWord
@@ -61,7 +60,7 @@ def transcribed(
 ) -> Transcript:
     monkeypatch.setattr(transcript, "identify", hears(*languages))
     monkeypatch.setattr(transcript, "recognize", recognize)
-    return transcribe(bursts(len(languages)), how=how, speaker=NOTHING_KNOWN, method="xvector")
+    return transcribe(bursts(len(languages)), how=how, speaker=NOTHING_KNOWN, method="cascade")
 
 
 def in_turn(*answers: Sequence[RecognizedWord]) -> Recognizer:
@@ -102,7 +101,7 @@ def test_a_long_phrase_is_cut_where_the_other_language_begins(monkeypatch: pytes
     monkeypatch.setattr(transcript, "identify", hears("en", "de", "en"))
     monkeypatch.setattr(transcript, "recognize", recognize)
     how = Recognizing("moonshine", longest_s=28.0)
-    made = transcribe(samples, how=how, speaker=NOTHING_KNOWN, method="xvector")
+    made = transcribe(samples, how=how, speaker=NOTHING_KNOWN, method="cascade")
     assert len(find_phrases(samples, longest_s=28.0)) == 1
     assert len(heard) == 2 and [bool(one.words) for one in made.spoken] == [True, False, True]
     german_from, german_to = edges[1]
@@ -126,7 +125,7 @@ def test_a_recording_mostly_in_another_language_is_rejected(
 
 
 def test_speech_without_any_recognized_word_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RejectedSpeechError, match=r"^no words were recognized in 6\.0 of 6\.0 s of speech, so xvector"):
+    with pytest.raises(RejectedSpeechError, match=r"^no words were recognized in 6\.0 of 6\.0 s of speech, so cascade"):
         transcribed(monkeypatch, ["en", "en"], lambda *_, **__: [])
     unsure = [RecognizedWord("word", 0.2)] * 8
     with pytest.raises(RejectedSpeechError, match=r"no words were recognized in 6\.0 of 6\.0 s"):
@@ -189,7 +188,7 @@ def test_recognizers_hear_every_recording_at_one_level(monkeypatch: pytest.Monke
     monkeypatch.setattr(transcript, "identify", hears("en"))
     monkeypatch.setattr(transcript, "recognize", recognize)
     for gain in (1.0, 0.01, 5.0):
-        transcribe(np.float32(gain) * bursts(1), how=HOW, speaker=NOTHING_KNOWN, method="xvector")
+        transcribe(np.float32(gain) * bursts(1), how=HOW, speaker=NOTHING_KNOWN, method="cascade")
     assert levels == pytest.approx([levels[0]] * 3, rel=1e-3)
 
 
@@ -215,7 +214,8 @@ def test_whatever_is_heard_is_spoken_omitted_or_refused(heard: list[tuple[str, i
     assert made.notes.speech_s == speech_s and 2 * made.notes.omitted_s <= speech_s
 
 
-@pytest.mark.parametrize("method", [XVector(), Cascade()], ids=["xvector", "cascade"])
-def test_methods_ask_for_what_they_need_and_say_their_language(method: XVector | Cascade) -> None:
-    assert {"segmentation", "whisper-base", "moonshine", "moonshine-base"} <= set(method.MODELS)
-    assert method.LANGUAGES == ("en",) and method.language == "auto" and method.refuse_below == 0.25
+def test_the_method_asks_for_what_it_needs_and_says_its_languages() -> None:
+    assert {"segmentation", "whisper-base", "moonshine", "moonshine-base", "ge2e"} <= set(Cascade().needed_models)
+    assert Cascade(voice="piper").spoken == ("en",) == Cascade(redact="numbers").spoken
+    assert Cascade().spoken == Cascade(voice="kokoro").spoken == ("en", "de", "fr", "es", "it", "pt")
+    assert "kokoro" not in Cascade().needed_models and "kokoro" in Cascade(language="de").needed_models

@@ -20,7 +20,7 @@ from personare.core.fingerprint import models_of
 from personare.corpora.voices.reading_aloud import READERS, read_aloud
 from personare.corpora.voices.text import sentences
 
-SETTINGS: dict[str, dict[str, object]] = {"words": {}, "sounds in time": {"content": "moonshine", "timing": "keep"}}
+METHODS: dict[str, dict[str, object]] = {"cascade": {"language": "en"}, "xvector": {"energy": "predicted"}}
 NARROW_HZ = 16_000
 HELD_OUT = 121  # of our sentences, the first 120 are fitted
 
@@ -117,7 +117,7 @@ def test_the_shipped_map_is_small_and_part_of_the_fingerprint(monkeypatch: pytes
     assert models_of(anonymizer("xvector"))[f"shipped/{treble.FILE}"] == treble.SHA256
     (tmp_path / treble.FILE).write_bytes(content[:-1])
     monkeypatch.setattr(treble, "shipped_folder", lambda: tmp_path)
-    with pytest.raises(WeightsError, match="not the treble that xvector is shipped with"):
+    with pytest.raises(WeightsError, match="not the treble that the neural voice is shipped with"):
         treble.shipped_map.__wrapped__()
 
 
@@ -149,21 +149,21 @@ def test_an_s_gets_treble_and_a_vowel_hardly_any(rate_hz: int) -> None:
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("setting", SETTINGS.values(), ids=str)
+@pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("rate_hz", [8_000, 16_000, 22_050])
-def test_below_24_khz_nothing_changes(rate_hz: int, setting: dict[str, object]) -> None:
-    audio = sound_for(anonymizer("xvector", **setting), 1.0, rate_hz=rate_hz)
-    with_it, without = (hide(anonymizer("xvector", treble=choice, **setting), audio) for choice in (True, False))
+def test_below_24_khz_nothing_changes(rate_hz: int, name: str) -> None:
+    audio = sound_for(anonymizer(name), 1.0, rate_hz=rate_hz)
+    with_it, without = (hide(anonymizer(name, treble=choice, **METHODS[name]), audio) for choice in (True, False))
     assert np.array_equal(with_it, without)
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("setting", SETTINGS.values(), ids=str)
+@pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("rate_hz", [24_000, 44_100])
-def test_speech_gets_treble_and_keeps_all_below(rate_hz: int, setting: dict[str, object]) -> None:
-    method = anonymizer("xvector", **setting)
-    audio = sound_for(anonymizer("xvector"), 3.0, rate_hz=rate_hz)
-    with_it, without = (hide(anonymizer("xvector", treble=choice, **setting), audio) for choice in (True, False))
+def test_speech_gets_treble_and_keeps_all_below(rate_hz: int, name: str) -> None:
+    method = anonymizer(name, **METHODS[name])
+    audio = sound_for(anonymizer("cascade"), 3.0, rate_hz=rate_hz)
+    with_it, without = (hide(anonymizer(name, treble=choice, **METHODS[name]), audio) for choice in (True, False))
     assert len(with_it) == len(without)
     assert band_db(with_it - without, rate_hz, (0, 7900)) < band_db(without, rate_hz, (0, 7900)) - 40
     assert band_db(with_it, rate_hz, (8200, 11_000)) > band_db(without, rate_hz, (8200, 11_000)) + 20

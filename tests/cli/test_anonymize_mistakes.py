@@ -26,6 +26,10 @@ MISTAKES: dict[tuple[str, ...], str] = {
     ("corpus", "out", "--level", "person"): "--level",
     ("corpus", "out", "--names", "real"): "--names",
     ("corpus", "out", "--method", "xvectr"): "did you mean 'xvector'",
+    ("corpus", "out", "--method", "xvector", "--set", "content=words"): "write --method cascade",
+    ("corpus", "out", "--method", "xvector", "--set", "recognizer=both"): "write --method cascade",
+    ("corpus", "out", "--method", "cascade", "--set", "timing=even"): "write timing=free",
+    ("corpus", "out", "--strength", "strong", "--set", "treble=false"): "treble is a parameter of the voice neural",
     ("corpus", "out", "--strength", "balance"): "no strength 'balance'; did you mean 'balanced'",
     ("corpus", "out", "--strength", "fast", "--method", "mcadams"): "leave one out",
     ("corpus", "out", "--set", "alpha=0.8"): "'alpha' is a parameter of a method; name the method",
@@ -128,8 +132,8 @@ def test_without_models_the_fast_one_is_used_and_one_line_says_how_to_get_better
     done = personare("anonymize", "one.wav", "out.flac")
     assert done.code == 0 and "by mcadams" in done.stdout
     (line,) = [line for line in done.stderr.splitlines() if "using" in line]
-    models = "ge2e moonshine swift-f0 cmudict moonshine-base segmentation whisper-base"
-    assert line.endswith(f"for 'balanced' (xvector) run: personare models fetch {models}")
+    models = "cmudict moonshine moonshine-base segmentation whisper-base whisper-small ge2e"
+    assert line.endswith(f"for 'balanced' (cascade) run: personare models fetch {models}")
     strong = personare("anonymize", "one.wav", "strong.flac", "--strength", "strong")
     assert strong.code == 2 and "personare models fetch" in strong.stderr and not (folder / "strong.flac").exists()
     listed = personare("methods")
@@ -140,7 +144,7 @@ def test_without_models_the_fast_one_is_used_and_one_line_says_how_to_get_better
 @pytest.mark.models
 def test_with_models_the_usual_one_is_the_balanced_one(folder: Path, personare: Command) -> None:
     done = personare("anonymize", "one.wav", "out.flac", "--dry-run")
-    assert done.code == 0 and "xvector per speaker" in done.stdout
+    assert done.code == 0 and "cascade per speaker" in done.stdout
 
 
 def test_a_method_is_explained_parameter_by_parameter(personare: Command) -> None:

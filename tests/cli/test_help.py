@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 
 import pytest
+
+from conftest import Command
 
 HEAVY = (
     "torch",
@@ -37,10 +38,12 @@ def commands() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_every_help_page_reads_in_80_columns(words: list[str]) -> None:
-    command = [sys.executable, "-m", "personare", *words, "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"})
-    assert done.returncode == 0 and "Usage" in done.stdout
+def test_every_help_page_reads_in_80_columns(
+    words: list[str], personare: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = personare(*words, "--help")
+    assert done.code == 0 and "Usage" in done.stdout
     assert not done.stderr
     assert "…" not in done.stdout, "a word is cut"
     assert max(map(len, done.stdout.splitlines())) <= 80

@@ -59,7 +59,7 @@ def test_it_adds_a_prosody_network_and_voices_to_the_shipped_voice(
     card = json.loads((out / "voice.json").read_text(encoding="utf-8"))
     assert card["prosody"]["data"]["speakers"] == card["voices"]["drawn_from_speakers"] == 22
     assert card["data"]["speakers"] > 22  # the voice itself is the shipped one
-    method = anonymizer("xvector", weights=str(out), content="moonshine")
+    method = anonymizer("xvector", weights=str(out), f0="predicted", energy="predicted", timing="even")
     assert np.square(method(hum(5), rng=np.random.default_rng(1)).samples).mean() > 0
     assert _run(monkeypatch, *words) == 2
     assert "holds a training already; go on with --resume" in capsys.readouterr().err.replace("\n", " ")

@@ -17,7 +17,7 @@ from personare.core.audio import Audio, resample, write
 from personare.core.files import file_digest
 from personare.corpora.voices.reading_aloud import LONGEST, READERS
 from personare.voices.piper import Piper
-from personare.voices.spelling import SYMBOL_COUNT
+from personare.voices.spelling import ENGLISH_SYMBOL_COUNT
 
 pytestmark = pytest.mark.models
 TINY = """
@@ -95,7 +95,7 @@ def test_it_trains_a_reader_that_reads_what_is_said(
     assert len(texts - set(SAID)) >= 2, "rows of words from the dictionary"
     card = json.loads((out / "voice.json").read_text(encoding="utf-8"))
     assert card["reader"]["readers"] == list(READERS)
-    assert card["reader"]["symbols"] == SYMBOL_COUNT
+    assert card["reader"]["symbols"] == ENGLISH_SYMBOL_COUNT
     sources = card["reader"]["data"]["sources"]
     assert sources[1:] == ["words recognized in said by Piper"]
     assert "Kokoro" in sources[0]
@@ -140,14 +140,14 @@ def _gets_a_network_that_speaks_what_is_read(reader: Path, corpus: Path, persona
     }
     assert after["sha256"][READING_NETWORK] != before["sha256"].get(READING_NETWORK)
     assert after["reading_voice"]["data"]["utterances"] > 8 and after["voices"] == before["voices"]
-    for content, alike in (("words", False), ("moonshine", True)):
-        methods = [anonymizer("xvector", weights=str(one), content=content) for one in (reader, spoken_by)]
+    for name, alike in (("cascade", False), ("xvector", True)):
+        methods = [anonymizer(name, weights=str(one)) for one in (reader, spoken_by)]
         first, second = (method(spoken(TEXT), rng=np.random.default_rng(1)).samples for method in methods)
         assert (len(first) == len(second) and np.array_equal(first, second)) == alike
 
 
 def _speaks_nothing_but_words(voice: Path) -> None:
-    method = anonymizer("xvector", weights=str(voice))
+    method = anonymizer("cascade", weights=str(voice))
     audio = spoken(TEXT)
     sound, other = (method(audio, rng=np.random.default_rng(seed)).samples for seed in (1, 2))
     assert np.square(sound).mean() > 1e-6

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
-RUN = [sys.executable, "-c", "from personare.cli import main; main()", "voices"]
+from conftest import Command
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*RUN, *words], capture_output=True, text=True, check=False)
-
-
-def test_help_names_everything_and_shows_examples() -> None:
-    said = run("--help").stdout
+def test_help_names_everything_and_shows_examples(personare: Command) -> None:
+    said = personare("voices", "--help").stdout
     for word in ("--speakers", "--utterances", "--seed", "--jobs", "--rate", "personare voices voices/"):
         assert word in said
 
 
-def test_a_mistake_is_one_line(tmp_path: Path) -> None:
+def test_a_mistake_is_one_line(tmp_path: Path, personare: Command) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     for words, reason in (
         ((str(tmp_path),), "is not empty and was not made by personare voices; name a new folder"),
@@ -28,7 +22,7 @@ def test_a_mistake_is_one_line(tmp_path: Path) -> None:
         ((str(tmp_path / "new"), "--rate", "400"), "rate must be 8000 to 48000 Hz, not 400"),
         ((str(tmp_path / "new"), "--speekers", "3"), "No such option"),
     ):
-        done = run(*words)
-        assert done.returncode == 2 and done.stdout == "", words
+        done = personare("voices", *words)
+        assert done.code == 2 and done.stdout == "", words
         assert done.stderr.startswith("personare: ") and reason in done.stderr and done.stderr.count("\n") == 1, done
     assert not (tmp_path / "new").exists()

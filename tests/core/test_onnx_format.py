@@ -20,7 +20,6 @@ from personare.core.sessions import open_session, to_onnx
 from personare.core.weights import files_of
 from personare.encoders import ecapa_graph, ge2e
 from personare.encoders.graphs import OnnxGraph
-from personare.listeners.moonshine_step import step_network
 
 ATTRIBUTES: list[dict[str, Any]] = [
     {},
@@ -144,7 +143,7 @@ def test_the_embedders_graphs_are_as_the_onnx_package_would_write_them(name: str
 
 
 @pytest.mark.models
-def test_the_decoder_of_moonshine_is_rewritten_into_a_model_the_onnx_package_accepts(tmp_path: Path) -> None:
+def test_the_decoder_of_moonshine_is_read_as_the_onnx_package_reads_it() -> None:
     shipped = files_of("moonshine")["decoder_model_merged.ort"]
     whole = to_onnx(shipped)
     theirs = onnx.load_model_from_string(whole)
@@ -153,7 +152,6 @@ def test_the_decoder_of_moonshine_is_rewritten_into_a_model_the_onnx_package_acc
     assert [value.encode() for value in network.inputs] == [value.SerializeToString() for value in theirs.graph.input]
     for constant, theirs_constant in zip(network.constants, theirs.graph.initializer, strict=True):
         np.testing.assert_array_equal(constant.array(), numpy_helper.to_array(theirs_constant))
-    onnx.checker.check_model(onnx.load_model_from_string(step_network(shipped)))
 
 
 @given(st.lists(st.tuples(st.integers(1, 500), st.one_of(st.integers(-(2**63), 2**63 - 1), st.binary(max_size=300)))))

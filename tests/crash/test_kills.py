@@ -17,7 +17,7 @@ from pipeline.tiny import write_study
 from promise_counts import counted
 
 MCADAMS = ("--method", "mcadams", "--set", "alpha=[0.5, 0.9]", "--jobs", 2)
-XVECTOR = ("--method", "xvector", "--jobs", 2)
+CASCADE = ("--method", "cascade", "--jobs", 2)
 KILLS = int(os.environ.get("KILLS", "50"))  # of each method; KILLS=5 make slow for a quick look
 STUDY_KILLS = max(1, KILLS * 2 // 5)
 
@@ -69,9 +69,9 @@ def test_random_kills_of_mcadams(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.models
-def test_random_kills_of_xvector(tmp_path: Path) -> None:
+def test_random_kills_of_cascade(tmp_path: Path) -> None:
     source = write_hums(tmp_path / "in", speakers=3, utterances=4, duration_s=1.0)
-    counted(told("xvector", kill_often(source, tmp_path / "out", XVECTOR, kills=KILLS, seed=3)))
+    counted(told("cascade", kill_often(source, tmp_path / "out", CASCADE, kills=KILLS, seed=3)))
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from conftest import hum
+from conftest import Command, Ended, hum
 from docs.pages import DOCS, Page
 from media_files import NAMES, av, language_tags, make_sound, make_video, picture_packets
 from personare.core.audio import probe, read_channels, write
@@ -34,18 +35,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """Run one line of the page; nothing is fetched, so that the default is the fast method."""
+def type_in(folder: Path, line: str, personare: Command) -> Ended:
+    """Type one line of the page in this process; one with a pipe is given to a shell."""
     manifest = folder / "anonymous" / "manifest.parquet"
-    token = pl.read_parquet(manifest)["speaker"][0] if manifest.is_file() else ""
+    os.environ["TOKEN"] = pl.read_parquet(manifest)["speaker"][0] if manifest.is_file() else ""
+    if not line.startswith("personare "):
+        return shell(folder, line)
+    return personare(*(os.path.expandvars(word) for word in shlex.split(line)[1:]))
+
+
+def shell(folder: Path, line: str) -> Ended:
     command = f'personare() {{ "{sys.executable}" -m personare "$@"; }}\n{line}'
-    env = {**os.environ, "PERSONARE_HOME": str(folder / "home"), "TOKEN": token}
     words = ["bash", "-euo", "pipefail", "-c", command]
-    return subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def test_every_command_runs_as_printed(folder: Path) -> None:
+def test_every_command_runs_as_printed(folder: Path, personare: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     av()
+    monkeypatch.setenv("PERSONARE_HOME", str(folder / "home"))  # nothing is fetched: the default is the fast method
+    monkeypatch.setenv("TOKEN", "")
+    monkeypatch.chdir(folder)
     make_sound(folder / "interview.m4a", codec="aac", rate_hz=44_100)
     make_video(folder / "interview.mp4")
     make_sound(folder / "recordings" / "anna_3.m4a", codec="aac", rate_hz=44_100)
@@ -53,8 +63,8 @@ def test_every_command_runs_as_printed(folder: Path) -> None:
     assert len(lines) >= 11
     printed = {}
     for line in lines:
-        done = shell(folder, line)
-        assert done.returncode == 0, (line, done.stderr)
+        done = type_in(folder, line, personare)
+        assert done.code == 0, (line, done.stderr)
         printed[line] = done.stdout
     assert probe(folder / "hidden.flac").rate_hz == 48_000 and (folder / "hidden.flac-private" / "key").is_file()
     assert probe(folder / "hidden.mp3").rate_hz == 44_100

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -53,28 +55,73 @@ def test_the_python_page_and_some_how_tos_are_run() -> None:
     assert set(NOT_RUN) <= {page.name for page in pages() if page.blocks("python")}
 
 
-@pytest.mark.models
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=pytest.mark.slow if page.name in SLOW else (), id=page.name) for page in RUN],
-)
-def test_examples_run(page: Page, speech: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    shutil.copytree(speech, folder)
-    _move_manifest(folder)
-    program = "\n".join(page.blocks("python"))
-    if page.name == CODEC and not SHIPPED.is_dir():  # a copy without the codec's weights: one with random ones
-        write_tiny_codec(folder / "package" / "shipped")
-        program = TINY_SHIPPED + program
+# runs pages in one process, each as if it alone were typed: libraries are loaded once, and names of a page end with it
+PROGRAM = """
+import contextlib, io, json, os, sys, traceback
+
+def run(pages, main, telling):
+    names, path = set(main), list(sys.path)
+    for page, folder, program in pages:
+        os.chdir(folder)
+        told = None
+        with contextlib.redirect_stdout(io.StringIO()):
+            try:
+                exec(compile(program, page, "exec"), main)
+            except BaseException:
+                told = traceback.format_exc()
+        telling.write(json.dumps([page, told]) + "\\n")
+        sys.path[:] = path
+        for name in set(main) - names:
+            del main[name]
+
+run(json.load(sys.stdin), sys.modules["__main__"].__dict__, sys.stdout)
+"""
+
+
+@pytest.fixture(scope="module")
+def told(speech: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Page], str | None]:
+    """What went wrong on each page; those that take minutes run when they are asked for."""
+    quick = [page for page in RUN if page.name not in SLOW]
+    ran: dict[str, str | None] = {}
+
+    def of(page: Page) -> str | None:
+        if page.name not in ran:
+            ran.update(_run(quick if page in quick else [page], speech, tmp_path_factory.mktemp("run")))
+        return ran[page.name]
+
+    return of
+
+
+def _run(run: list[Page], speech: Path, place: Path) -> dict[str, str | None]:
+    given = []
+    for number, page in enumerate(run):
+        folder = place / str(number)
+        shutil.copytree(speech, folder)
+        _move_manifest(folder)
+        program = "\n".join(page.blocks("python"))
+        if page.name == CODEC and not SHIPPED.is_dir():  # a copy without the codec's weights: one with random ones
+            write_tiny_codec(folder / "package" / "shipped")
+            program = TINY_SHIPPED + program
+        given.append((page.name, str(folder), program))
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
+        [sys.executable, "-c", PROGRAM],
+        input=json.dumps(given),
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    told = dict(json.loads(line) for line in done.stdout.splitlines())
+    return {page.name: told.get(page.name, f"did not end: {done.stderr}") for page in run}
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if page.name in SLOW else (), id=page.name) for page in RUN],
+)
+def test_examples_run(page: Page, told: Callable[[Page], str | None]) -> None:
+    assert told(page) is None, told(page)
 
 
 def _move_manifest(folder: Path) -> None:

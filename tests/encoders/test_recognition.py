@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from personare.core.audio import read_mono, resample
 from personare.core.errors import ConfigError, UnknownNameError
 from personare.encoders import moonshine, recognition, whisper
 from personare.encoders.recognition import RATE_HZ, SHORTEST, recognize
+from personare.encoders.whisper_network import Memory
 from personare.encoders.word_pieces import END, spaced_words
 from personare.voices.piper import Piper
 
@@ -165,21 +167,77 @@ def test_words_are_those_of_the_text_however_it_is_cut_into_pieces(text: str, da
     assert all(min(probabilities) <= word.confidence <= max(probabilities) for word in words)
 
 
-@pytest.mark.parametrize(("tokens", "kept"), [((5, 6, 7, 8) * 3, 4), ((1, 2, 3, 4, 5), 5), ((9, *(5, 6, 7, 8) * 5), 5)])
-def test_whisper_cuts_a_repetition(monkeypatch: pytest.MonkeyPatch, tokens: tuple[int, ...], kept: int) -> None:
-    """The network writes the tokens one after the other, each with the same probability, then the end."""
-    steps = iter([*tokens, whisper._END])
+@dataclass
+class WritesTokens:
+    """Stands for Whisper's decoder: after n word pieces it writes the n-th token of one of its texts, then the end."""
 
-    def step(*_: object) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        row = np.zeros((1, whisper._START + 10), np.float32)
-        row[0, next(steps)] = 20.0
-        return row, {"memory": row}
+    texts: Sequence[Sequence[int]]
+    steps: int = 0
+    started: int = -1
 
-    monkeypatch.setattr(whisper, "_step", step)
+    def start(self, *_: object) -> Memory:
+        self.started += 1
+        return Memory((), (np.zeros((1, 1, 0, 1), np.float32),))
+
+    def read(self, tokens: Sequence[int], memory: Memory, *, rows: int) -> tuple[NDArray[np.float32], Memory]:
+        self.steps += 1
+        length = memory.length + len(tokens)
+        text = [*self.texts[min(self.started, len(self.texts) - 1)], whisper._END]
+        logits = np.zeros((rows, whisper._START + 10), np.float32)
+        for row, place in enumerate(range(length - rows - 3, length - 3)):
+            logits[row, text[min(place, len(text) - 1)]] = 20.0
+        return logits, Memory((), (np.zeros((1, 1, length, 1), np.float32),))
+
+
+def whisper_writes(
+    monkeypatch: pytest.MonkeyPatch, *texts: Sequence[int], proposal: Sequence[int] = ()
+) -> tuple[tuple[int, ...], WritesTokens]:
+    decoder = WritesTokens(texts)
+    networks = whisper._WhisperNetworks(None, decoder, None)  # type: ignore[arg-type]
+    monkeypatch.setattr(whisper, "_networks", lambda *_: networks)
     monkeypatch.setattr(whisper, "_encode", lambda *_: None)
-    found, probabilities = whisper._decode(np.zeros(5 * RATE_HZ, np.float32), None, "de")  # type: ignore[arg-type]
-    assert found == list(tokens[:kept]) and len(probabilities) == kept
-    assert all(probability > 0.99 for probability in probabilities)
+    monkeypatch.setattr(whisper, "_states", {})
+    result = whisper._believed(np.zeros(5 * RATE_HZ, np.float32), "whisper-base", "de", proposal)
+    assert len(result.probabilities) == len(result.tokens) and all(one > 0.99 for one in result.probabilities)
+    return result.tokens, decoder
+
+
+SAID, LOOP, TWICE = (1, 2, 3, 4, 5), (9, *(5, 6, 7, 8) * 5), (1, 2, 3, 4, 1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("texts", "believed", "started"),
+    [
+        ([SAID], SAID, 0),
+        ([LOOP, SAID], SAID, 1),  # with more silence behind the sound
+        ([LOOP], (), 2),
+        ([(7, 8) * 6], (), 2),
+        ([range(1, 60)], (), 2),  # more than anybody says in 5 s
+        ([TWICE, SAID], SAID, 1),
+        ([TWICE], TWICE, 1),  # two transcripts agree: it was said twice
+        ([TWICE, LOOP, TWICE], (), 2),
+    ],
+)
+def test_whisper_writes_nothing_that_only_repeats(
+    monkeypatch: pytest.MonkeyPatch, texts: list[Sequence[int]], believed: Sequence[int], started: int
+) -> None:
+    tokens, decoder = whisper_writes(monkeypatch, *texts)
+    assert tokens == tuple(believed) and decoder.started == started
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=12), st.lists(st.integers(1, 6), max_size=16))
+def test_no_proposal_changes_what_whisper_writes(said: list[int], proposal: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        plain, steps = whisper_writes(patch, said)
+        assert whisper_writes(patch, said, proposal=proposal)[0] == plain
+        if plain == tuple(said) and len(said) > 3:
+            assert whisper_writes(patch, said, proposal=said)[1].steps < steps.steps, "a correct one is read at once"
+
+
+@pytest.mark.models
+def test_whisper_small_writes_the_same_with_a_proposal() -> None:
+    plain, proposed = (recognize(spoken(), model="whisper-small", proposed_by=by) for by in (None, "whisper-base"))
+    assert [word.text for word in proposed] == [word.text for word in plain]
 
 
 @pytest.mark.models

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 
 from conftest import hum
 from personare.core import weights
@@ -52,6 +54,20 @@ def test_what_is_no_speech_has_no_two_speakers() -> None:
 
 
 @pytest.mark.models
+def test_a_recording_too_short_for_two_people_is_not_given_to_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two people with 1.25 s of speech each need 2.5 s, whatever the network would say."""
+    asked: list[int] = []
+
+    def one_speaker(_self: object, samples: NDArray[Any]) -> list[tuple[int, NDArray[Any]]]:
+        asked.append(len(samples))
+        return []
+
+    monkeypatch.setattr(segmentation.Segmentation, "__call__", one_speaker)
+    assert several_speakers(hum(1, duration_s=2.49, rate_hz=8_000)) is False and not asked
+    assert several_speakers(hum(1, duration_s=2.5, rate_hz=8_000)) is False and asked == [40_000]
+
+
+@pytest.mark.models
 def test_a_long_recording_costs_no_more_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
     active = np.zeros((589, 3), np.bool_)
     for first in range(0, 560, 90):
@@ -59,7 +75,7 @@ def test_a_long_recording_costs_no_more_embeddings(monkeypatch: pytest.MonkeyPat
     windows = [(start, active) for start in range(0, 100 * segmentation.WINDOW, segmentation.WINDOW)]
     embedded: list[int] = []
 
-    def embed(_self: object, batch: list[Audio]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    def embed(_self: object, batch: list[Audio]) -> NDArray[Any][tuple[int, int], np.dtype[np.float32]]:
         embedded.append(len(batch))
         return np.ones((len(batch), 2), np.float32)
 

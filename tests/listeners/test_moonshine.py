@@ -10,9 +10,10 @@ import pytest
 
 from personare.core.audio import Audio, read_mono, resample
 from personare.core.errors import ConfigError, WeightsError
-from personare.listeners import listener, moonshine_decoding
-from personare.listeners.moonshine import Moonshine, read_pieces
-from personare.listeners.moonshine_decoding import networks
+from personare.encoders import moonshine as networks
+from personare.encoders.word_pieces import read_pieces
+from personare.listeners import listener
+from personare.listeners.moonshine import Moonshine
 from personare.listeners.normalize import WhisperEnglish
 
 RATE_HZ = 16_000
@@ -42,8 +43,8 @@ def test_silence_of_any_length_is_no_words(frames: int) -> None:
 @pytest.mark.parametrize("frames", [1, 700, 1_600, 2_000])
 def test_short_noise_gives_at_most_the_capped_number_of_pieces(frames: int) -> None:
     noise = np.random.default_rng(1).standard_normal(frames).astype(np.float32) * 0.1
-    (heard,) = Moonshine(spare_tokens=3)([Audio(noise, RATE_HZ)])
-    assert len(heard.split()) <= 6.5 * frames / RATE_HZ + 3
+    (heard,) = Moonshine()([Audio(noise, RATE_HZ)])
+    assert len(heard.split()) <= 6.5 * frames / RATE_HZ + 8
 
 
 @pytest.mark.models
@@ -63,59 +64,11 @@ def test_what_is_heard_does_not_depend_on_the_batch(shared_folder: Path) -> None
     rows = librispeech(shared_folder).filter(pl.col("seconds") < 5).sort("seconds").head(6)
     batch = [read_mono(shared_folder / "corpus" / audio) for audio in rows["audio"]]
     loud = Audio(np.clip(batch[0].samples * 30, -1, 1), RATE_HZ)
-    together = Moonshine(rows=4)(batch)
-    assert together == Moonshine(rows=1)(batch)
-    assert together == Moonshine(rows=7)([loud, *batch[::-1]])[:0:-1]
-
-
-@pytest.mark.models
-@pytest.mark.shared
-def test_a_row_among_others_is_to_the_bit_what_the_shipped_decoder_gives_alone(shared_folder: Path) -> None:
-    """The same five steps: shipped decoder alone, rewritten decoder with a neighbour and padding, shipped with it."""
-    sounds = [speech(shared_folder, row)[0].samples[:length] for row, length in ((0, 32_000), (1, 40_000))]
-    nets = networks(1)
-    begun = [moonshine_decoding._begin(sound, nets) for sound in sounds]
-    names = [name for name in nets.names if ".decoder." in name]
-    keys = [moonshine_decoding._past(name) for name in names]
-    width = 128
-    widen = moonshine_decoding._widened
-    memory = {name: np.concatenate([widen(name, b.memory[name], width) for b in begun]) for name in begun[0].memory}
-    mask = np.stack([np.arange(width * 384) < b.frames * 384 for b in begun]).astype(np.int64)
-    alone = dict(begun[0].memory)
-    for _ in range(5):
-        ids = np.array([[begun[0].token], [begun[1].token]], np.int64)
-        shared = {"encoder_attention_mask": mask, "encoder_hidden_states": np.zeros((2, width, 288), np.float32)}
-        rows, *present = nets.step.run(["logits", *names], {"input_ids": ids} | shared | memory)
-        memory |= zip(keys, present, strict=True)
-        one = {
-            "input_ids": ids[:1],
-            "encoder_attention_mask": np.ones((1, len(sounds[0])), np.int64),
-            "encoder_hidden_states": np.zeros((1, begun[0].frames, 288), np.float32),
-            "use_cache_branch": np.array([True]),
-        }
-        shipped, *present = nets.decoder.run(["logits", *names], one | alone)
-        alone |= zip(keys, present, strict=True)
-        assert np.array_equal(rows[:1], shipped)
-
-
-@pytest.mark.models
-def test_the_rewritten_products_are_rounded_row_by_row() -> None:
-    """A neighbour a hundred times louder does not change what a row becomes."""
-    nets = networks(1)
-    rng = np.random.default_rng(0)
-    shapes = {i.name: i.shape for i in nets.step.get_inputs()}
-    row = {
-        name: rng.standard_normal((1, 8, 64 if ".encoder." in name else 1, shape[3])).astype(np.float32)
-        for name, shape in shapes.items()
-        if name.startswith("past")
-    }
-    fixed = {"encoder_attention_mask": np.ones((1, 64 * 384), np.int64), "input_ids": np.array([[5]], np.int64)}
-    fixed["encoder_hidden_states"] = np.zeros((1, 64, 288), np.float32)
-    (quiet,) = nets.step.run(["logits"], row | fixed)
-    pair = {name: np.concatenate([value, 100 * value]) for name, value in row.items()}
-    (both,) = nets.step.run(["logits"], pair | {name: np.repeat(v, 2, axis=0) for name, v in fixed.items()})
-    assert np.array_equal(both[:1], quiet)
-    assert not np.array_equal(both[1:], quiet)
+    together = Moonshine()(batch)
+    networks._known.clear()
+    assert together == [Moonshine()([audio])[0] for audio in batch]
+    networks._known.clear()
+    assert together == Moonshine()([loud, *batch[::-1]])[:0:-1]
 
 
 @pytest.mark.models
@@ -190,18 +143,17 @@ def test_catalog_makes_it_and_refuses_unknown_parameters() -> None:
         listener("moonshine", windows_s=10.0)
     with pytest.raises(ConfigError, match="window_s >= 1"):
         listener("moonshine", window_s=0.0)
-    with pytest.raises(ConfigError, match="rows >= 1"):
-        listener("moonshine", rows=0)
 
 
 def test_settings_that_change_words_change_the_fingerprint() -> None:
     assert Moonshine().fingerprint != Moonshine(window_s=10.0).fingerprint
-    assert Moonshine().fingerprint == Moonshine(threads=2, rows=1).fingerprint
+    assert Moonshine().fingerprint == Moonshine(normalizer="letters").fingerprint
 
 
 def test_missing_model_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERSONARE_HOME", str(tmp_path))
-    networks.cache_clear()
+    networks._networks.cache_clear()
+    networks._known.clear()
     noise = np.random.default_rng(1).standard_normal(RATE_HZ).astype(np.float32) * 0.1
     with pytest.raises(WeightsError, match="personare models fetch moonshine"):
         Moonshine()([Audio(noise, RATE_HZ)])

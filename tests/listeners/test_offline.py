@@ -9,8 +9,8 @@ import pytest
 
 from conftest import hum
 from personare.core.observations import Stimulus
-from personare.encoders import swift
-from personare.listeners import BUILTIN, dnsmos, listener, moonshine_decoding, visqol, whisper
+from personare.encoders import moonshine, swift
+from personare.listeners import BUILTIN, dnsmos, listener, visqol, whisper
 from personare.listeners.attributes import Attributes
 
 NEEDS_A_FILE = {"ctc", "affect"}  # a model of the user's own: nothing that could be fetched
@@ -28,7 +28,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("connect", "connect_ex", "sendto"):
         monkeypatch.setattr(socket.socket, name, refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    for load in (moonshine_decoding.networks, whisper._model, dnsmos._network, visqol._judge, swift._model):
+    for load in (moonshine._networks, whisper._model, dnsmos._network, visqol._judge, swift._model):
         load.cache_clear()
 
 

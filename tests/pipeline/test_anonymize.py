@@ -219,7 +219,19 @@ def test_missing_and_strange_utterances_are_counted(small_corpus: Path, tmp_path
 def test_the_card_says_how_and_nothing_else(small_corpus: Path, tmp_path: Path) -> None:
     run(small_corpus, tmp_path / "out")
     card = json.loads((tmp_path / "out" / "anonymization.json").read_text())
-    how = {"made_by", "method", "parameters", "fingerprint", "level", "names", "utterances", "timing", "text", "ledger"}
+    how = {
+        "card",
+        "made_by",
+        "method",
+        "parameters",
+        "fingerprint",
+        "level",
+        "names",
+        "utterances",
+        "timing",
+        "text",
+        "ledger",
+    }
     assert set(card) == {*how, "status"} and "Pseudonymous while the key or the originals exist" in card["status"]
     assert card["fingerprint"] == RANDOM.fingerprint
     assert read_system(tmp_path / "out") == RANDOM and read_system(tmp_path) is None

@@ -6,8 +6,6 @@ import csv
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import polars as pl
 import pytest
 
 import personare as pn
+from conftest import Command
 from personare.core.errors import PersonareError, UnknownNameError
 from personare.core.seeding import load_or_make_key
 from personare.core.tables import Corpus
@@ -247,19 +246,11 @@ def _of_men(finding: pn.Finding) -> bool:
     return finding.metric.name == "eer" and finding.conditions.get("gender") == "m"
 
 
-def test_the_wrong_key_is_one_line_and_exit_2(place: Path) -> None:
+def test_the_wrong_key_is_one_line_and_exit_2(place: Path, personare: Command) -> None:
     load_or_make_key(place / "wrong.key")
-    words = [sys.executable, "-m", "personare", "evaluate", place / "corpus", place / "tokens"]
-    more = [
-        "--key",
-        place / "wrong.key",
-        "--embedder",
-        f"trained:{place / 'net.onnx'}",
-        "--out",
-        place / "wrong-run",
-    ]
-    done = subprocess.run([str(w) for w in [*words, *more]], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    how = ("--key", place / "wrong.key", "--embedder", f"trained:{place / 'net.onnx'}", "--out", place / "wrong-run")
+    done = personare("evaluate", place / "corpus", place / "tokens", *how)
+    assert done.code == 2 and done.stderr.count("\n") == 1, done.stderr
     assert done.stderr.startswith("personare: ") and "is it the right key?" in done.stderr
 
 

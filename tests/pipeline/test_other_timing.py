@@ -19,10 +19,7 @@ from personare.pipeline.resolve import OTHER_TIMING, ResolvedAnonymizer
 from personare.pipeline.study import CorpusChoice, ListenerChoice, Study
 from personare.pipeline.system import System
 
-MOVED, KEPT = (
-    ResolvedAnonymizer(label, "sound", System("xvector", {"content": "moonshine", "timing": label}))
-    for label in ("moved", "keep")
-)
+MOVED, KEPT = (ResolvedAnonymizer(label, "sound", System("xvector", {"timing": label})) for label in ("moved", "keep"))
 PLAIN = ResolvedAnonymizer("original", "none")
 
 
@@ -48,7 +45,7 @@ def test_who_compares_moment_by_moment_is_not_asked_and_that_is_said() -> None:
 @pytest.mark.models
 def test_channels_and_pictures_keep_their_timing_and_one_voice_does_not() -> None:
     one, other = hum(1, duration_s=1.0), hum(2, duration_s=1.0)
-    system, key = System("xvector", {"content": "moonshine"}), Key.from_seed(1)
+    system, key = System("xvector", {"timing": "even"}), Key.from_seed(1)
     calls = hide_channels(system, key, [("anna", "a", one), ("bela", "a", other)])
     assert [len(channel.samples) for channel in calls] == [len(one.samples)] * 2
     (timed,) = hide_channels(system, key, [("anna", "a", one)], timed=True)
@@ -58,7 +55,7 @@ def test_channels_and_pictures_keep_their_timing_and_one_voice_does_not() -> Non
 
 
 def test_a_chain_keeps_its_timing_where_every_step_does() -> None:
-    chain = System("chain", {"steps": [{"name": "xvector"}, {"name": "mcadams"}]}).build()
+    chain = System("chain", {"steps": [{"name": "cascade"}, {"name": "mcadams"}]}).build()
     assert not keeps_timing(chain)
     timed = in_time(chain)
     assert keeps_timing(timed) and timed.fingerprint != chain.fingerprint

@@ -23,6 +23,7 @@ from personare.training import loop  # noqa: E402
 from personare.training.plan import TrainingPlan  # noqa: E402
 from personare.training.reader.run import ReaderTrainingRun, export_reader, hold_out, load  # noqa: E402
 from personare.training.reader.settings import ReaderSettings  # noqa: E402
+from personare.training.reader.start import EarlierReader  # noqa: E402
 from personare.training.reader.task import TEXT, ReaderTask, part  # noqa: E402
 from personare.training.synthesizer import network  # noqa: E402
 from personare.training.synthesizer.features import save  # noqa: E402
@@ -110,6 +111,42 @@ def test_it_learns_and_its_graphs_read_as_it_does(run: ReaderTrainingRun, tmp_pa
         assert len(content) == pytest.approx(len(expected) - cut, abs=3)
         middle = expected[within_symbols(durations.astype(float), len(expected))[0] == 3]
         assert np.square(content[:, None] - middle[0]).mean(axis=2).min() < 0.2 * np.square(middle).mean()
+
+
+def test_a_symbol_that_it_does_not_know_is_refused(run: ReaderTrainingRun) -> None:
+    text, speech, _ = export_reader(run.task())
+    reader = ContentReader(open_session(text), open_session(speech), symbols=SYMBOLS, readers=READERS)
+    assert len(reader([0, SYMBOLS - 1, 0], reader=0))
+    with pytest.raises(ConfigError, match=f"knows the symbols 0 to {SYMBOLS - 1}, not {SYMBOLS}"):
+        reader([0, SYMBOLS, 0], reader=0)
+
+
+@pytest.mark.parametrize("eight_bit", [False, True])
+def test_it_can_begin_with_an_earlier_reader_of_fewer_symbols(
+    eight_bit: bool, run: ReaderTrainingRun, tmp_path: Path
+) -> None:
+    """Known symbols keep their weights, new ones begin as the mean of similar ones, readers as the mean of all."""
+    for _ in run.train(earlier := run.task(), tmp_path / "earlier"):
+        pass
+    text, speech, _ = export_reader(earlier, eight_bit=eight_bit)
+    similar = {SYMBOLS: (1, 2), SYMBOLS + 1: (4,)}
+    start = EarlierReader(text, speech, SYMBOLS, READERS, similar)
+    further = dataclasses.replace(run, symbols=SYMBOLS + 2, readers=READERS + 2, start=start)
+    before, after = earlier.tensors, further.task().tensors
+    assert set(after) == set(before)
+    rows, weight = after[f"{TEXT}content.weight"], before[f"{TEXT}content.weight"]
+    near = 2e-2 if eight_bit else 2e-3
+    np.testing.assert_allclose(rows[:SYMBOLS].detach(), weight.detach(), atol=near)
+    np.testing.assert_allclose(rows[SYMBOLS].detach(), weight[1:3].mean(dim=0).detach(), atol=near)
+    np.testing.assert_allclose(rows[SYMBOLS + 1].detach(), weight[4].detach(), atol=near)
+    mean = before[f"{TEXT}voice.weight"].mean(dim=0).detach()
+    assert all(np.allclose(row, mean, atol=near) for row in after[f"{TEXT}voice.weight"].detach())
+    assert len(after[f"{TEXT}voice.weight"]) == READERS + 2
+    assert further.fingerprint != dataclasses.replace(further, start=None).fingerprint
+    with pytest.raises(TrainingError, match=f"symbol {SYMBOLS + 1} is new to the earlier reader"):
+        dataclasses.replace(further, start=dataclasses.replace(start, similar={SYMBOLS: (1,)})).task()
+    with pytest.raises(TrainingError, match=f"knows {SYMBOLS} symbols, more than the 3 of this training"):
+        dataclasses.replace(further, symbols=3).task()
 
 
 def test_its_graphs_equal_its_networks(two: tuple[ReaderTask, Any, Any]) -> None:

@@ -71,6 +71,16 @@ def test_eight_bits_are_half_the_size_and_near_the_network() -> None:
     assert near < far < 0.15, "levels differ by hardly more than a decibel"
 
 
+def test_a_graph_in_eight_bits_gives_its_tensors_back() -> None:
+    """Read back and written again, it is the same file."""
+    shape = dataclasses.replace(SMALL, width=64)
+    small, _ = export.export(network.new_tensors(shape, key=Key.from_seed(1)), shape, eight_bit=True)
+    read = export.read_tensors(small, shape)
+    assert export.encode(read, shape, eight_bit=True) == small
+    with pytest.raises(WeightsError, match="no synthesizer of these sizes"):
+        export.read_tensors(small, dataclasses.replace(shape, blocks=3))
+
+
 def test_no_frame_sees_what_fills_a_batch_up() -> None:
     """Beside a longer one, what is shorter has the levels it has alone."""
     tensors = network.new_tensors(SMALL, key=Key.from_seed(1))

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from personare.core.byte_products import multiplies_exactly
 from personare.core.onnx_format import decode_model
 from personare.core.sessions import open_session
 from personare.core.weights import home
 from personare.voices import kokoro, kokoro_network
-from personare.voices.kokoro_network import multiplies_exactly, with_products
+from personare.voices.kokoro_network import with_products
 
 ZERO = 131  # of the weights
 

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from personare.core.errors import ConfigError
 from personare.voices.arpabet import to_ipa
 from personare.voices.pronunciation import dictionary, pronounce
-from personare.voices.spelling import FRAME, SYMBOL_COUNT, SYMBOLS, spell, symbol_numbers
+from personare.voices.spelling import (
+    ENGLISH_SYMBOL_COUNT,
+    ENGLISH_SYMBOLS,
+    FRAME,
+    FURTHER_SYMBOLS,
+    SYMBOL_COUNT,
+    SYMBOLS,
+    similar_numbers,
+    spell,
+    symbol_numbers,
+)
 
 LETTERS = "abdefhijklmnopstuvwzæðŋɐɑɔəɚɛɜɡɪɹɾʃʊʌʒˈˌːθ ,.;:?!"  # all that ``pronounce`` writes
 STRESS = "ˈˌ"
@@ -55,6 +65,15 @@ def test_symbols_are_numbered_from_the_one_after_the_frame() -> None:
     assert symbol_numbers("".join(SYMBOLS)) == [FRAME, *range(1, SYMBOL_COUNT), FRAME]
 
 
+def test_english_symbols_come_first_and_each_further_one_has_similar_ones_among_them() -> None:
+    assert (*ENGLISH_SYMBOLS, *FURTHER_SYMBOLS) == SYMBOLS
+    assert sorted(similar_numbers()) == list(range(ENGLISH_SYMBOL_COUNT, SYMBOL_COUNT))
+    assert all(similar for similar in similar_numbers().values())
+    assert {FRAME < number < ENGLISH_SYMBOL_COUNT for similar in similar_numbers().values() for number in similar} == {
+        True
+    }
+
+
 @given(st.text(alphabet=SYMBOLS, max_size=30))
 def test_numbers_are_framed_and_one_to_one(spelled: str) -> None:
     first, *inner, last = symbol_numbers(spelled)
@@ -74,7 +93,7 @@ def test_whatever_is_written_can_be_spelled(text: str) -> None:
     assert len(symbol_numbers(spelled)) == len(spelled) + 2
 
 
-@pytest.mark.parametrize(("spelled", "symbol"), [("ˈoж", "o"), ("bˈɜːd", "ː"), ("aɪ", "a"), ("A\nA", "\n")])
+@pytest.mark.parametrize(("spelled", "symbol"), [("ˈOж", "ж"), ("bˈɚd", "ɚ"), ("ɯɪ", "ɯ"), ("A\nA", "\n")])
 def test_a_symbol_that_is_none_of_ours_is_refused(spelled: str, symbol: str) -> None:
     with pytest.raises(ConfigError) as refused:
         symbol_numbers(spelled)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 from personare.core.catalog import Catalog
@@ -23,3 +25,11 @@ ANONYMIZERS = Catalog("anonymizer", BUILTIN, needs={"__call__": "__call__(self, 
 def anonymizer(name: str, /, **parameters: Any) -> Anonymizer:
     """Make an anonymizer by name or ``module:Class``; unknown names and parameters are errors with a suggestion."""
     return cast(Anonymizer, ANONYMIZERS.make(name, **parameters))
+
+
+def models_needed(name: str, parameters: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
+    """Fetched models without which a method does nothing; a method may say so as it is set (``needed_models``)."""
+    cls = ANONYMIZERS.load(name)
+    if hasattr(cls, "needed_models"):
+        return tuple(ANONYMIZERS.make(name, **parameters).needed_models)
+    return tuple(getattr(cls, "MODELS", ()))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from personare.anonymizers import ANONYMIZERS
+from personare.anonymizers import ANONYMIZERS, models_needed
 from personare.anonymizers.presets import PRESETS
 from personare.core.errors import PersonareError, install_command
 from personare.core.weights import missing
@@ -45,19 +45,18 @@ def offered_methods() -> list[OfferedMethod]:
             methods.append(OfferedMethod(name, "", str(error), ""))
             continue
         if getattr(cls, "OFFERED", True) and not _parameters_without_default(cls):
-            methods.append(OfferedMethod(name, ANONYMIZERS.summary(name), needs(cls), strengths.get(name, "")))
+            methods.append(OfferedMethod(name, ANONYMIZERS.summary(name), needs(name), strengths.get(name, "")))
     return methods
 
 
-def needs(cls: type) -> str:
+def needs(name: str) -> str:
     """Say how to get what a method lacks: models to fetch, and extras to install.
 
-    >>> from personare.anonymizers.signal.mcadams import McAdams
-    >>> needs(McAdams)
+    >>> needs("mcadams")
     ''
     """
-    models = missing(*getattr(cls, "MODELS", ()))
-    libraries: Mapping[str, str] = getattr(cls, "LIBRARIES", {})
+    models = missing(*models_needed(name))
+    libraries: Mapping[str, str] = getattr(ANONYMIZERS.load(name), "LIBRARIES", {})
     extras = dict.fromkeys(extra for library, extra in libraries.items() if find_spec(library) is None)
     commands = [install_command(*extras)] if extras else []
     return " && ".join([*commands, *([f"personare models fetch {' '.join(models)}"] if models else [])])

@@ -2,8 +2,8 @@
 
 The figures are those of docs/reference/anonymizers (benchmarks/attack_table.py prints them): the lowest EER of all
 attackers that were played (50 % is guessing), on held-out speakers of speechocean762, from one utterance; and how many
-words a recognizer gets wrong, on held-out speakers of LibriSpeech. The table is the one place to change when a stronger
-method joins.
+words a recognizer gets wrong, on held-out speakers of LibriSpeech. ``measured_with`` names the method and version that
+they were measured with. The table is the one place to change when a stronger method joins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from personare.anonymizers import ANONYMIZERS
+from personare.anonymizers import anonymizer, models_needed
 from personare.core.errors import UnknownNameError, did_you_mean
 from personare.core.weights import missing
 
@@ -25,6 +25,7 @@ class Preset:
     ----------
     attacker_errs : the lowest EER in percent of all attackers that were played; 50 is guessing.
     words_wrong : word error rate in percent, of audiobooks.
+    measured_with : the method, its version and settings that both figures belong to.
     """
 
     name: str
@@ -32,17 +33,27 @@ class Preset:
     meaning: str
     attacker_errs: float
     words_wrong: float
+    measured_with: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models it needs, out of ``personare models list``."""
-        return tuple(getattr(ANONYMIZERS.load(self.method), "MODELS", ()))
+        """The models it needs for English, out of ``personare models list``."""
+        return models_needed(self.method, self.parameters)
 
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages it speaks; empty where it works in any language."""
-        return tuple(getattr(ANONYMIZERS.load(self.method), "LANGUAGES", ()))
+        return tuple(getattr(anonymizer(self.method, **self.parameters), "spoken", ()))
+
+    @property
+    def label(self) -> str:
+        """The method and its parameters, as one would type them.
+
+        >>> PRESETS["strong"].label
+        'cascade voice=kokoro gender=any'
+        """
+        return " ".join([self.method, *(f"{name}={value}" for name, value in self.parameters.items())])
 
     @property
     def missing(self) -> list[str]:
@@ -53,10 +64,30 @@ class Preset:
 PRESETS = {
     preset.name: preset
     for preset in (
-        Preset("fast", "mcadams", "quick, also live; does not hold against who knows the method", 0.6, 8.0),
-        Preset("balanced", "xvector", "another voice reads the recognized words; the usual choice", 38.6, 7.2),
         Preset(
-            "strong", "cascade", "a synthetic voice says the words; emotion, accent and laughter are lost", 41.2, 8.7
+            "fast",
+            "mcadams",
+            "quick, also live; an attacker who knows the method re-identifies everybody",
+            0.6,
+            8.0,
+            "mcadams, version 1",
+        ),
+        Preset(
+            "balanced",
+            "cascade",
+            "transcribes the speech, and a neural voice speaks the words; the usual choice",
+            38.6,
+            7.2,
+            "the voice neural, when it was called xvector, version 8",
+        ),
+        Preset(
+            "strong",
+            "cascade",
+            "transcribes the speech, and a synthetic voice of any gender speaks the words",
+            41.2,
+            8.7,
+            "cascade, version 4, voice piper",
+            {"voice": "kokoro", "gender": "any"},
         ),
     )
 }
@@ -79,6 +110,6 @@ def usual() -> tuple[Preset, str]:
         return chosen, ""
     need = " ".join(best.missing)
     return chosen, (
-        f"using '{chosen.name}' ({chosen.method}), which hides little from who knows it; for '{best.name}' "
-        f"({best.method}) run: personare models fetch {need}"
+        f"using '{chosen.name}' ({chosen.label}), which is weak against an informed attacker; for '{best.name}' "
+        f"({best.label}) run: personare models fetch {need}"
     )

@@ -21,9 +21,65 @@ def strengths() -> list[dict[str, Any]]:
 def methods() -> list[dict[str, Any]]:
     """List the methods that need no parameters: what each does, what it still needs, and which strength it is.
 
-    >>> {one["name"]: one["strength"] for one in methods()}["xvector"]
+    >>> {one["name"]: one["strength"] for one in methods()}["cascade"]
     'balanced'
     """
     from personare.anonymizers.offered import offered_methods
 
     return [asdict(method) for method in offered_methods()]
+
+
+def language_models(code: str) -> tuple[str, ...]:
+    """Name the models that ``balanced`` and ``strong`` need for speech in a language, in the order of the model index.
+
+    >>> "kokoro" in language_models("de")
+    True
+    """
+    from personare.anonymizers import models_needed
+    from personare.anonymizers.presets import PRESETS
+    from personare.core.carriers import WEIGHTS
+    from personare.core.errors import ConfigError
+    from personare.core.language_codes import language_title
+
+    speaking = [preset for preset in PRESETS.values() if code in preset.languages]
+    if not speaking:
+        raise ConfigError(
+            f"no strength speaks {language_title(code)}; personare languages lists those that are spoken, and fast "
+            "works in any language without models"
+        )
+    needed = {name for one in speaking for name in models_needed(one.method, {**one.parameters, "language": code})}
+    return tuple(name for name in WEIGHTS if name in needed)
+
+
+def languages() -> list[dict[str, Any]]:
+    """List the languages that can be spoken: status, strengths, recognizer, voices, models and figures of each.
+
+    >>> {one["code"]: one["status"] for one in languages()}["en"]
+    'measured'
+    """
+    from personare.anonymizers.presets import PRESETS
+    from personare.core.carriers import WEIGHTS
+    from personare.core.weights import missing
+    from personare.languages import LANGUAGES
+
+    rows = []
+    for row in LANGUAGES.values():
+        strengths = [one.name for one in PRESETS.values() if row.code in one.languages]
+        models = language_models(row.code) if strengths else ()
+        rows.append(
+            {
+                "code": row.code,
+                "name": row.name,
+                "status": row.status,
+                "strengths": strengths,
+                "recognizer": row.recognizer,
+                "voices": list(row.voices),
+                "entity_model": row.entity_model,
+                "models": list(models),
+                "download_mb": sum(WEIGHTS[name].size_mb for name in models),
+                "missing": missing(*models),
+                "figures": dict(row.figures),
+                "examples": list(row.examples),
+            }
+        )
+    return rows

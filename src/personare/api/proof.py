@@ -39,6 +39,7 @@ def evaluate(
     metrics: Sequence[str] = ("eer", "linkability"),
     guess_gender: bool = False,
     speaker_from: str | None = None,
+    language: str | None = None,
     seed: int = 1,
     jobs: int = 1,
     engine: Engine | None = None,
@@ -61,6 +62,8 @@ def evaluate(
     quick : play plain attackers with one embedder where none are named: quicker, and easier to pass.
     utterances_per_trial : how many utterances the attacker hears at once, L.
     speaker_from : who speaks, in originals without order (see ``read_corpus``); noted where ``anonymize`` read them so.
+    language : of all original speech, e.g. ``de``, or ``auto`` to identify it; without, the corpus' own column.
+        Several languages are attacked one by one.
     engine : where the work is done, e.g. ``engine_named("ray", 8)``; without, ``jobs`` processes here.
     out : the run folder; a temporary one, which lives as long as the result, without.
     """
@@ -82,6 +85,7 @@ def evaluate(
         level=level,
         guess=("gender",) if guess_gender else (),
         speaker_from=speaker_from,
+        language=language,
     )
     study = builtin.evaluation(
         speech,
@@ -108,6 +112,7 @@ def infer(
     key: str | Path | None = None,
     embedder: str = "ecapa",
     speaker_from: str | None = None,
+    language: str | None = None,
     seed: int = 1,
     jobs: int = 1,
     out: str | Path | None = None,
@@ -131,6 +136,7 @@ def infer(
         parameters=parameters,
         level=level,
         speaker_from=speaker_from,
+        language=language,
     )
     study = builtin.inference(speech, attributes=attributes, embedder=embedder, seed=seed)
     return _results(checked_run(study, folder, jobs=jobs, watch=watch), keeps)
@@ -140,13 +146,14 @@ def listen(
     original: CorpusLike,
     anonymized: CorpusLike | AnonymizedCorpus,
     *,
-    listeners: Sequence[str] = ("moonshine", "pitch", "pesq", "stoi", "estoi", "dnsmos"),
+    listeners: Sequence[str] | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     by: str | None = None,
     guess: Sequence[str] = (),
     key: str | Path | None = None,
     method: str | None = None,
     speaker_from: str | None = None,
+    language: str | None = None,
     seed: int = 1,
     jobs: int = 1,
     engine: Engine | None = None,
@@ -157,11 +164,14 @@ def listen(
 
     Parameters
     ----------
-    listeners : names of ``personare.listeners``, e.g. ``ctc:FOLDER``, or ``module:Class``.
+    listeners : names of ``personare.listeners``, e.g. ``ctc:FOLDER``, or ``module:Class``. Without: a recognizer
+        (``moonshine`` for English, else a Whisper that methods do not use), pitch, pesq, stoi, estoi and dnsmos.
     parameters : of a listener, by its name.
     by : a column of the corpus: findings for each of its values, too.
     guess : attributes (gender, age_group) that are guessed where nobody noted them, and marked as predicted.
     method : how it was anonymized, where the folder does not say, or names a class of your own.
+    language : of all original speech, e.g. ``de``, or ``auto`` to identify it; without, the corpus' own column.
+        Recognizers use it; several languages give a row each.
     """
     from personare.engine import engine_for
     from personare.pipeline import builtin
@@ -178,8 +188,10 @@ def listen(
         method=method,
         guess=guess,
         speaker_from=speaker_from,
+        language=language,
     )
-    study = builtin.listening(speech, listeners=builtin.listener_choices(listeners, parameters or {}), by=by, seed=seed)
+    names = builtin.usual_listeners(speech.languages) if listeners is None else listeners
+    study = builtin.listening(speech, listeners=builtin.listener_choices(names, parameters or {}), by=by, seed=seed)
     return _results(checked_run(study, folder, jobs=jobs, engine=engine, watch=watch), keeps)
 
 

@@ -18,6 +18,7 @@ import polars as pl
 from personare.api.results import AnonymizedCorpus
 from personare.core.audio import Audio, read_mono, write
 from personare.core.errors import AudioError, ConfigError
+from personare.core.language_codes import checked_language
 from personare.core.seeding import Key, load_key, rng_for
 from personare.core.tables import Corpus, Embeddings
 
@@ -94,18 +95,23 @@ def resolve_method(
 ) -> ResolvedMethod:
     """Choose the method: the one named, or a strength's, or the best usual one whose models are there.
 
-    The ``language`` is a parameter of methods that transcribe; others work in any language and ignore it.
+    The ``language`` (a code, or ``auto``) is a parameter of methods that transcribe; others work in any language and
+    ignore it.
     """
+    from personare.pipeline.system import System
+
+    code = None if language is None else checked_language(language, where="language")
     chosen = _resolved(method, strength, parameters)
-    if language is None or not _transcribes(chosen.method):
+    if code is None or not System(chosen.method).transcribes:
         return chosen
-    return replace(chosen, parameters={**chosen.parameters, "language": language})
+    return replace(chosen, parameters={**chosen.parameters, "language": code})
 
 
-def _transcribes(method: str) -> bool:
+def _advice(method: str) -> str:
+    """What a method says to whoever chooses it by its name."""
     from personare.anonymizers import ANONYMIZERS
 
-    return bool(getattr(ANONYMIZERS.load(method), "LANGUAGES", ()))
+    return str(getattr(ANONYMIZERS.load(method), "ADVICE", ""))
 
 
 def _resolved(method: str | None, strength: str | None, parameters: Mapping[str, Any]) -> ResolvedMethod:
@@ -114,7 +120,7 @@ def _resolved(method: str | None, strength: str | None, parameters: Mapping[str,
     if method is not None and strength is not None:
         raise ConfigError(f"method '{method}' and strength '{strength}' both say how to hide the voice; leave one out")
     if method is not None:
-        return ResolvedMethod(method, dict(parameters))
+        return ResolvedMethod(method, dict(parameters), _advice(method))
     if parameters and strength is None:
         raise ConfigError(f"'{next(iter(parameters))}' is a parameter of a method; name the method, e.g. mcadams")
     chosen, note = usual() if strength is None else (preset(strength), "")
@@ -131,7 +137,7 @@ def anonymize(
     language: str | None = None,
     **parameters: Any,
 ) -> Audio:
-    """Hide the voice of one recording; with ``xvector`` and ``cascade`` the result has another length.
+    """Hide the voice of one recording; with ``cascade`` the result has another length.
 
     Parameters
     ----------
@@ -140,8 +146,8 @@ def anonymize(
     strength : ``fast``, ``balanced`` or ``strong`` instead of a method.
     key : a passphrase, a key file (a Path) or a Key; the same key and ``speaker`` give the same new voice. None draws a
         new voice every time.
-    language : of the speech, for methods that transcribe it; None identifies it, stretch by stretch. Speech in a
-        language that the method does not speak is refused.
+    language : of the speech, for methods that transcribe it, e.g. ``de``; None or ``auto`` identifies it, stretch by
+        stretch. Speech in a language that the method does not speak is refused.
     """
     from personare.anonymizers import anonymizer
 
@@ -204,7 +210,9 @@ def anonymize_corpus(
 
     Parameters
     ----------
-    method, strength, language : as for ``anonymize``; ``parameters`` are the method's.
+    method, strength : as for ``anonymize``; ``parameters`` are the method's.
+    language : of all speech, e.g. ``de``; ``auto`` identifies it. None takes the corpus' column ``language``, and
+        identifies recordings for which it says nothing.
     target : a new folder; what must stay (the key) goes to ``target-private`` beside it.
     key : a key file, made where there is none; level : one new voice per speaker, or per utterance.
     shard : ``I/N`` does the I-th of N parts only.

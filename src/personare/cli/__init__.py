@@ -73,6 +73,7 @@ def _join() -> None:
         evaluate,
         forget,
         infer,
+        languages,
         link,
         listen,
         local_app,
@@ -99,6 +100,7 @@ def _join() -> None:
     app.command(rich_help_panel=hide)(stream.stream)
     app.add_typer(codec.app, name="codec", rich_help_panel=hide)
     app.command(rich_help_panel=hide)(methods.methods)
+    app.command(rich_help_panel=hide)(languages.languages)
     app.command(rich_help_panel=hide)(lookup.lookup)
     app.command(rich_help_panel=hide)(verify.verify)
     app.command("fit-targets", rich_help_panel=hide)(targets.fit_targets)

@@ -34,11 +34,10 @@ def anonymize(
     strength: str | None = typer.Option(None, help="fast, balanced or strong (see: personare methods)."),
     method: str | None = typer.Option(None, help="A method by name (see: personare methods), or module:Class."),
     settings: list[str] | None = typer.Option(None, "--set", metavar="NAME=VALUE", help="A parameter of the method."),
-    language: str | None = typer.Option(
-        None, metavar="CODE", help="Language of all speech, e.g. en; without it, identified stretch by stretch."
-    ),
+    language: str | None = given.SPOKEN_LANGUAGE,
     unsure: str | None = typer.Option(
-        None, help="With cascade (strong): 'speak' words that were hardly understood, leave 'silence', or a 'tone'."
+        None,
+        help="With balanced, strong: 'speak' words that were hardly understood, leave 'silence', or a 'tone'.",
     ),
     speaker_from: str | None = typer.Option(None, "--speaker-from", metavar="RULE", help=SPEAKER_FROM_HELP),
     key: Path | None = typer.Option(
@@ -78,10 +77,12 @@ def anonymize(
     Without --strength or --method, the best method whose models are there is
     used; one line says how to get a better one.
 
-    balanced and strong transcribe the speech and speak the words again, in
-    English only. Recordings in another language are rejected, and shorter
-    stretches are replaced by a tone; --language en overrides the
-    identification. fast works in any language.
+    balanced and strong transcribe the speech and re-synthesize it, in the
+    languages that `personare languages` lists. The language of a recording is
+    the corpus' own (column language), else identified; --language CODE
+    overrides both, --language auto identifies all. Recordings in another
+    language are rejected, and shorter stretches are replaced by a tone. fast
+    works in any language.
 
     Whoever has the originals finds them again by length, loudness or words;
     --retime, --trim, --coarse and --no-text leave less to compare, and

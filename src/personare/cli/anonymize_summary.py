@@ -42,7 +42,8 @@ def tell(
         head = ["done", "kept from before", "failed", "hours", "real-time factor"]
         show.table(f"{method} -> {target}", head, [[*numbers, factor]])
         typer.echo(f"{summary.ledger.line}\n{summary.ledger.speakers_line}")
-        for line in (summary.ledger.languages_line, summary.speech.length_line):
+        speech = summary.speech
+        for line in (summary.ledger.languages_line, speech.other_speaker_line, speech.length_line):
             if line:
                 typer.echo(line)
         if summary.least_certain:

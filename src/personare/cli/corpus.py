@@ -36,9 +36,15 @@ def print_facts(
         True, "--probe/--no-probe", help="Read every header, and check for more than one speaker."
     ),
     guess: bool = typer.Option(False, "--guess", help="Guess gender and age group where not noted; needs the sounds."),
+    language: str | None = typer.Option(
+        None,
+        "--language",
+        metavar="CODE|auto",
+        help="Identify the language of 20 recordings (auto), or list those of them that are not in CODE.",
+    ),
     as_json: bool = show.JSON,
 ) -> None:
-    """Show what a corpus holds: speakers, hours, rates, genders, utterances per speaker, and every problem.
+    """Show what a corpus holds: speakers, hours, rates, genders, languages, utterances per speaker, every problem.
 
     The layout is detected, and the evidence for it is printed. Headers are read to count hours, rates and channels.
     Recordings with more than one speaker on a channel are listed as a problem: they would get one voice.
@@ -51,8 +57,11 @@ def print_facts(
 
         personare corpus info calls/ --speaker-from "{speaker}_{rest}"
 
+        personare corpus info recordings/ --language auto
+
         personare corpus info recordings/ --json > facts.json
     """
+    from personare.core.language_codes import checked_language
     from personare.corpora import read_corpus
     from personare.corpora.problems import plain
     from personare.corpora.speaker_from import parse_rule
@@ -60,6 +69,7 @@ def print_facts(
 
     if speaker_from is not None:
         parse_rule(speaker_from)
+    expected = None if language is None else checked_language(language)
     how: dict[str, Any] = {"layout": layout, "speaker_from": speaker_from, "follow_links": follow_links}
     reading = read_corpus(path, **how, person_channels=True)
     headers, more = _probed(reading) if probe else (None, [])
@@ -70,14 +80,47 @@ def print_facts(
         problems += speakers.problems(str(path))
         reading = dataclasses.replace(reading, notes=(*reading.notes, *speakers.notes))
     predicted = _guessed(reading) if guess else {}
+    heard = None if expected is None else _detected(reading, expected)
     if as_json:
-        show.json_object(_as_json(path, reading, facts, problems), **({"predicted": predicted} if guess else {}))
+        more_facts: dict[str, Any] = {"predicted": predicted} if guess else {}
+        more_facts |= {} if heard is None else {"detected_languages": heard}
+        show.json_object(_as_json(path, reading, facts, problems), **more_facts)
         return
     for line in _as_text(path, reading, facts, problems):
         show.text(plain(line))
     for kind, counts in predicted.items():
         groups = ", ".join(f"{value} {count:,}" for value, count in counts.items())
         show.text(f"predicted {kind.replace('_', ' ')} (guessed by machine, speakers): {groups or 'none was lacking'}")
+    if heard is not None:
+        _tell_detected(heard)
+
+
+def _detected(reading: Reading, expected: str) -> dict[str, Any]:
+    """Identify the language of a sample, and name the recordings that are not in the expected one."""
+    from personare.core.language_codes import AUTO
+    from personare.engine import Serial
+    from personare.pipeline.jobs.spoken_languages import detect, sample_of
+
+    sample = sample_of(reading.corpus.frame)
+    with show.progress("identifying languages", len(sample)) as tick:
+        found = detect(sample, engine=Serial(), watch=lambda _: tick(1))
+    show.failures(found.failures)
+    facts: dict[str, Any] = {"recordings": len(sample), "languages": found.counts}
+    return facts if expected == AUTO else {**facts, "expected": expected, "others": found.others(expected)}
+
+
+def _tell_detected(heard: dict[str, Any]) -> None:
+    from personare.core.language_codes import language_title
+    from personare.pipeline.jobs.spoken_languages import counts_text
+
+    show.text(f"detected in a sample of {heard['recordings']:,} recordings: {counts_text(heard['languages'])}")
+    if "expected" not in heard:
+        return
+    title, others = language_title(heard["expected"]), heard["others"]
+    if others:
+        show.text(f"not in {title}: {len(others):,} of them: {', '.join(others)}")
+    else:
+        show.text(f"none of them sounds like another language than {title}")
 
 
 def _guessed(reading: Reading) -> dict[str, dict[str, int]]:
@@ -103,8 +146,8 @@ def convert(
 ) -> None:
     """Write the lists of a corpus in another layout; the audio stays where it is and is named by its path.
 
-    kaldi writes wav.scp, utt2spk, spk2utt and, where known, segments, spk2gender, text, trials. parquet writes
-    manifest.parquet and, where known, trials.parquet: personare's own layout.
+    kaldi writes wav.scp, utt2spk, spk2utt and, where known, segments, spk2gender, text, utt2lang, trials. parquet
+    writes manifest.parquet and, where known, trials.parquet: personare's own layout.
 
     Examples:
 
@@ -171,6 +214,7 @@ def _rows(facts: CorpusFacts) -> list[tuple[str, str]]:
         ("utterances", f"{facts.utterances:,} in {facts.files:,} files"),
         ("hours", hours),
         ("per speaker", spread),
+        ("languages", _languages(facts)),
         ("transcripts", f"{facts.texts:,} of {facts.utterances:,} utterances ({facts.words:,} words)"),
     ]
     counts = (
@@ -183,6 +227,14 @@ def _rows(facts: CorpusFacts) -> list[tuple[str, str]]:
             rows.append((name, ", ".join(f"{form.format(value)}: {count:,}" for value, count in found.items())))
     rows += [(f"part {p.name}", f"{p.speakers:,} speakers, {p.utterances:,} utterances") for p in facts.parts]
     return rows
+
+
+def _languages(facts: CorpusFacts) -> str:
+    from personare.pipeline.jobs.spoken_languages import NOT_GIVEN, counts_text
+
+    if set(facts.languages) <= {NOT_GIVEN}:
+        return f"{NOT_GIVEN} (--language auto identifies some)"
+    return f"{counts_text(facts.languages)} (utterances)"
 
 
 def _bars(facts: CorpusFacts) -> list[str]:

@@ -34,6 +34,18 @@ SPEAKER_FROM = typer.Option(
     metavar="RULE",
     help="Who speaks in ORIG, as for personare anonymize.  [as ANON was made]",
 )
+SPOKEN_LANGUAGE = typer.Option(
+    None,
+    "--language",
+    metavar="CODE|auto",
+    help="Language of all speech, e.g. de; auto identifies it.  [the corpus' own, else identified]",
+)
+LANGUAGE = typer.Option(
+    None,
+    "--language",
+    metavar="CODE|auto",
+    help="Language of all speech in ORIG, e.g. de; auto identifies it.  [the corpus' own column]",
+)
 ENGINE = typer.Option("local", "--engine", help="Where the work is done: local, or ray (a cluster).")
 ADDRESS = typer.Option(None, "--address", metavar="ADDRESS", help="The Ray cluster to join; without, RAY_ADDRESS.")
 GUESS_GENDER = typer.Option(

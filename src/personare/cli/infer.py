@@ -22,6 +22,7 @@ def infer(
     settings: list[str] | None = given.SETTINGS,
     embedder: str = given.EMBEDDER,
     speaker_from: str | None = given.SPEAKER_FROM,
+    language: str | None = given.LANGUAGE,
     seed: int = given.SEED,
     jobs: int = given.JOBS,
     as_json: bool = show.JSON,
@@ -53,6 +54,7 @@ def infer(
         parameters=parse_settings(settings),
         embedder=embedder,
         speaker_from=speaker_from,
+        language=language,
         seed=seed,
         jobs=jobs,
     )

@@ -12,11 +12,11 @@ from personare.cli import given, show
 def listen(
     original: Path = given.ORIGINAL,
     anonymized: Path = given.ANONYMIZED,
-    listeners: str = typer.Option(
-        "moonshine,pitch,pesq,stoi,estoi,dnsmos",
+    listeners: str | None = typer.Option(
+        None,
         metavar="NAME,NAME",
-        show_default="moonshine, pitch, pesq, stoi, estoi, dnsmos",
-        help="Also: whisper, ctc:DIR, pitch-swift, visqol (slow), affect:FILE, module:Class.",
+        show_default="moonshine (whisper-base where it is not English), pitch, pesq, stoi, estoi, dnsmos",
+        help="Also: whisper, whisper-base, ctc:DIR, pitch-swift, visqol (slow), affect:FILE, module:Class.",
     ),
     settings: list[str] | None = typer.Option(
         None, "--set", metavar="NAME.KEY=VALUE", help="A parameter of a listener; may be repeated."
@@ -29,6 +29,7 @@ def listen(
     key: Path | None = given.KEY,
     method: str | None = given.METHOD,
     speaker_from: str | None = given.SPEAKER_FROM,
+    language: str | None = given.LANGUAGE,
     seed: int = given.SEED,
     jobs: int = given.JOBS,
     engine: str = given.ENGINE,
@@ -38,13 +39,17 @@ def listen(
     """Measure what anonymization leaves useful: words, F0, quality, each with an interval over speakers.
 
     What cannot be measured is counted as failed and named on stderr, never averaged as zero. Values of a model of
-    affect are compared by concordance (CCC), categories by average recall (UAR).
+    affect are compared by concordance (CCC), categories by average recall (UAR). Words are recognized in the language
+    of the corpus (column language, or --language); several languages give a row each. Use a recognizer that the method
+    does not use.
 
     Examples:
 
         personare listen recordings/ anonymous/ --jobs 2
 
         personare listen recordings/ anonymous/ --listeners moonshine,whisper --json
+
+        personare listen aufnahmen/ anonym/ --language de --listeners whisper-base
 
         personare listen in/ out/ --listeners pitch --set pitch.method=harvest
 
@@ -58,13 +63,14 @@ def listen(
         api.listen,
         original=original,
         anonymized=anonymized,
-        listeners=given.words(listeners),
+        listeners=None if listeners is None else given.words(listeners),
         parameters=parse_member_settings(settings, kind="listener", example="pitch.method=harvest"),
         by=by,
         guess=("gender", "age_group") if guess else (),
         key=key,
         method=method,
         speaker_from=speaker_from,
+        language=language,
         seed=seed,
         jobs=jobs,
         engine=engine_named(engine, jobs, address),

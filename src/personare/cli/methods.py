@@ -42,7 +42,7 @@ def methods(
     if name is None:
         rows = [
             [
-                *(p.name, _typed(p), f"{p.attacker_errs:.1f} %", f"{p.words_wrong:.1f} %"),
+                *(p.name, p.label, f"{p.attacker_errs:.1f} %", f"{p.words_wrong:.1f} %"),
                 *(", ".join(p.languages) or "any", _state(p), p.meaning),
             ]
             for p in PRESETS.values()
@@ -52,7 +52,8 @@ def methods(
         show.text(
             "EER: how often the strongest of the attackers errs by voice; words give away the same with every method. "
             f"{UNPROTECTED['attacker_errs']:.1f} % without protection, 50 % by guessing. "
-            f"Wrong words without protection: {UNPROTECTED['words_wrong']:.1f} %."
+            f"Wrong words without protection: {UNPROTECTED['words_wrong']:.1f} %. "
+            f"Measured with: {'; '.join(f'{p.name}, {p.measured_with}' for p in PRESETS.values())}."
         )
         rows = [[n, ANONYMIZERS.summary(n)] for n in ANONYMIZERS.names()]
         show.table("anonymizers", ["name", "what it does"], rows)
@@ -102,12 +103,6 @@ def _short(default: object, text: str) -> str:
     return f"{default:.6g}" if isinstance(default, float) else text
 
 
-def _typed(preset: Preset) -> str:
-    """The method and its parameters, as one would type them."""
-    settings = " ".join(f"{name}={value}" for name, value in preset.parameters.items()).lower()
-    return f"{preset.method} {settings}".strip()
-
-
 def _state(preset: Preset) -> str:
     if not preset.models:
         return "none"
@@ -122,6 +117,7 @@ def _as_row(preset: Preset) -> dict[str, Any]:
         "meaning": preset.meaning,
         "eer_percent": preset.attacker_errs,
         "wer_percent": preset.words_wrong,
+        "measured_with": preset.measured_with,
         "languages": list(preset.languages),
         "models": list(preset.models),
         "missing": preset.missing,

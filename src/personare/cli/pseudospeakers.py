@@ -41,7 +41,7 @@ def pool(
     out: Path = typer.Argument(..., metavar="OUT", help="The pool to write (.npz)."),
     corpus: list[Path] = typer.Option(..., "--corpus", help="Speech of the pool's people; repeat it."),
     part: str | None = typer.Option(None, help="Only this part of each corpus, where it has parts."),
-    embedder: str = typer.Option("ge2e", help="What turns speech into vectors; xvector speaks from ge2e."),
+    embedder: str = typer.Option("ge2e", help="What turns speech into vectors; xvector and cascade speak from ge2e."),
     utterances: int | None = typer.Option(None, min=1, help="At most so many utterances of each person."),
     jobs: int = given.JOBS,
     as_json: bool = show.JSON,

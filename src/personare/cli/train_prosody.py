@@ -30,7 +30,7 @@ def prosody(
     """Train the prosody network: content and a speaker vector in; F0 contour, voicing and energy out.
 
     The energy and the F0 contour of a recording give its speaker away to who knows the method. With this network
-    xvector takes neither from the recording. Every utterance is prepared once; content comes mostly from copies in
+    a voice predicts both. Every utterance is prepared once; content comes mostly from copies in
     other voices and other recording conditions, so that neither speaker nor session is learnt. The pseudo-speakers of
     the new folder are drawn from all speakers of these corpora; a speaker's name means one person in all of them.
     Interrupted? Run it again with --resume: the result is the same as without the interruption.
@@ -41,7 +41,7 @@ def prosody(
 
         personare train prosody --corpus a/ --corpus b/ --out better --voice my-voice
 
-        personare anonymize SRC DST --method xvector --set weights=better
+        personare anonymize SRC DST --method xvector --set weights=better --set f0=predicted
     """
     from personare.core.config import load_yaml
     from personare.engine import engine_for
@@ -86,5 +86,5 @@ def prosody(
     )
     typer.echo(
         f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector --set weights={result.folder} "
-        "--set content=moonshine)"
+        "--set f0=predicted --set energy=predicted)"
     )

@@ -1,4 +1,4 @@
-"""personare train synthesizer: train the neural voice that `anonymize --method xvector` speaks with."""
+"""personare train synthesizer: train the neural voice of `anonymize --method cascade` and `xvector`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from personare.cli import show
 if TYPE_CHECKING:
     from personare.core.findings import Estimate
     from personare.core.tables import Corpus
+    from personare.training.synthesizer.settings import SynthesizerSettings
 
 
 def synthesizer(
     corpus: list[Path] = typer.Option(
-        ..., metavar="PATH", help="Speech to train on, in any known layout, with genders; repeatable."
+        [], metavar="PATH", help="Speech to train on, in any known layout, with genders; repeatable."
     ),
     out: Path = typer.Option(..., metavar="DIR", help="A new folder for the voice, its features, log and checkpoints."),
     part: str | None = typer.Option(None, help="The part of the corpus to train on, e.g. train."),
@@ -34,6 +35,9 @@ def synthesizer(
     for_reading: bool = typer.Option(
         False, "--for-reading", help="The network joins the voice of --readings, to speak what is read; all else stays."
     ),
+    for_languages: bool = typer.Option(
+        False, "--for-languages", help="Train the network that speaks what train reader --language in --readings reads."
+    ),
     resume: bool = typer.Option(False, "--resume", help="Go on with the training in DIR."),
     jobs: int = typer.Option(2, min=1, help="Processes that extract features."),
     layout: str | None = typer.Option(None, help="Layout of the corpus, where several fit."),
@@ -45,6 +49,8 @@ def synthesizer(
     three copies in other voices), then two processes train with averaged gradients. Some speakers are held out to
     validate on, by the content a recognizer's encoder finds. The shipped voice took two and a half hours on two
     busy cores, in two trainings: a new network, then a second one that started from it with lower rates (--start).
+    With --for-languages no corpus is needed: the network begins with the one that speaks English words, is trained on
+    the readings, and imitates its beginning in English, so that every pseudo-speaker can be spoken as.
     Interrupted? Run it again with --resume: the result is the same as without the interruption.
 
     Examples:
@@ -56,6 +62,8 @@ def synthesizer(
         personare train synthesizer --corpus a/ --out third --start shipped
 
         personare train synthesizer --corpus a/ --out b --readings c --for-reading
+
+        personare train synthesizer --out b --readings c --for-languages
 
         personare anonymize SRC DST --method xvector --set weights=better
     """
@@ -72,6 +80,15 @@ def synthesizer(
     if for_reading and readings is None:
         raise ConfigError("--for-reading joins the voice of --readings DIR; name it")
     settings = SynthesizerSettings() if config is None else load_yaml(SynthesizerSettings, config)
+    if for_languages:
+        if readings is None or corpus or start or prosody or for_reading:
+            raise ConfigError(
+                "--for-languages needs --readings DIR, and no --corpus, --start, --prosody, --for-reading"
+            )
+        _for_languages(readings, out, settings, resume=resume, jobs=jobs, as_json=as_json)
+        return
+    if not corpus:
+        raise ConfigError("name the speech to train on with --corpus PATH")
     speech = speech_of(corpus, part, layout)
     begin = shipped_folder() if start is not None and str(start) == SHIPPED else start
     with show.progress("preparing", len(speech)) as tick:
@@ -119,12 +136,42 @@ def synthesizer(
             ]
         ],
     )
-    kept = "" if prosody else " --set f0=keep --set energy=keep --set timing=moved"
-    kept = "" if for_reading else f" --set content=moonshine{kept}"  # without a reader it speaks encoded content
-    typer.echo(
-        f"voice: {result.folder} (use it: personare anonymize SRC DST --method xvector "
-        f"--set weights={result.folder}{kept})"
+    method = "cascade" if for_reading else "xvector"  # without a reader it speaks encoded content
+    use = f"personare anonymize SRC DST --method {method} --set weights={result.folder}"
+    typer.echo(f"voice: {result.folder} (use it: {use})")
+
+
+def _for_languages(
+    readings: Path, out: Path, settings: SynthesizerSettings, *, resume: bool, jobs: int, as_json: bool
+) -> None:
+    """Train the network that speaks languages other than English."""
+    from personare.core.weights import require
+    from personare.engine import engine_for
+    from personare.pipeline.jobs.train_languages import (
+        VOICE_MODELS,
+        languages_run,
+        readings_of,
+        train_languages_voice,
     )
+
+    require(*VOICE_MODELS)
+    with show.progress("preparing", len(readings_of(readings))) as tick:
+        run, failures = languages_run(readings, settings, out, engine_for(jobs), watch=tick)
+    show.failures(failures)
+    with show.progress("training", settings.plan.steps) as tick:
+        result = train_languages_voice(run, readings, out, resume=resume, watch=lambda step: tick(min(step.step, 1)))
+    speakers, held_out = len({item.speaker for item in run.utterances}), min(one.held_out for one in result.validations)
+    steps = result.validations[-1].step
+    if as_json:
+        counts = {"speakers": speakers, "utterances": len(run.utterances), "failed": len(failures), "steps": steps}
+        show.json_object({**counts, "held_out": held_out, "megabytes": result.megabytes, "voice": str(out)})
+        return
+    show.table(
+        f"trained on {speakers} speakers, {len(run.utterances)} utterances",
+        ["steps", "held-out distance of contents", "MB"],
+        [[str(steps), f"{held_out:.3f}", f"{result.megabytes:.1f}"]],
+    )
+    typer.echo(f"voice: {out}")
 
 
 def speech_of(paths: Sequence[Path], part: str | None, layout: str | None) -> Corpus:

@@ -19,6 +19,11 @@ def voices(
     reading: str = typer.Option(
         "sentences", help="What they read: our sentences, or words in no order (piper; for recognizers to learn from)."
     ),
+    language: str = typer.Option(
+        "en",
+        metavar="CODE",
+        help="What kokoro's speakers speak (see: personare languages); other than en, 80 sentences.",
+    ),
     seed: int = typer.Option(1, help="Who they are and what they read; the same seed gives the same corpus."),
     skip: int = typer.Option(
         0, min=0, help="Leave so many of the seed's speakers out first: two corpora share nobody."
@@ -43,16 +48,19 @@ def voices(
 
         personare voices hundreds/ --source piper --speakers 400 --utterances 8
 
+        personare voices stimmen/ --language de
+
         personare voices hours/ --source piper --reading words --speakers 300
     """
     from personare.core.config import coerce
+    from personare.core.language_codes import checked_language
     from personare.corpora.voices.speakers import Source
     from personare.corpora.voices.text import Reading
     from personare.engine import engine_for
     from personare.pipeline.jobs.voices import Wanted, make_voices
 
     whose, what = coerce(source, Source, where="--source"), coerce(reading, Reading, where="--reading")
-    wanted = Wanted(speakers, utterances, seed, rate, whose, what, skip)
+    wanted = Wanted(speakers, utterances, seed, rate, whose, what, skip, checked_language(language))
     with show.progress("speaking", speakers * utterances) as tick:
         summary = make_voices(target, wanted, engine=engine_for(jobs), watch=lambda _: tick(1))
     show.failures(summary.failures)

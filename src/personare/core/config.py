@@ -101,11 +101,16 @@ def from_mapping(cls: type[T], mapping: Mapping[Any, Any], *, where: str, noun: 
     """Make the dataclass ``cls`` from a mapping; every key must be one of its fields and have its type.
 
     A class may say in ``RENAMED`` (old name -> new name) what its keys were called before: the error names the new one.
+    ``RETIRED`` (``name`` or ``name=value`` -> what to write instead) is for keys and values that it has no more.
     """
     hints = typing.get_type_hints(cls)
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
     renamed: Mapping[str, str] = getattr(cls, "RENAMED", {})
-    for name in mapping:
+    retired: Mapping[str, str] = getattr(cls, "RETIRED", {})
+    for name, value in mapping.items():
+        for typed in (str(name), f"{name}={value}"):
+            if typed in retired:
+                raise ConfigError(f"{where} has no {noun} '{typed}' any more; {retired[typed]}")
         if name in renamed:
             raise ConfigError(f"{where}: the {noun} '{name}' is called '{renamed[name]}' now; write that")
         if name not in fields:

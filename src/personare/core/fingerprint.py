@@ -9,7 +9,7 @@ A class takes part by being a dataclass. It declares
 * ``VERSION`` (a whole number), raised whenever the same fields and the same input give another output; a class without
   one is identified by the text of its source file;
 * ``MODELS``, the fetched models it uses (names of ``personare models list``), each pinned by its SHA-256;
-* a folder ``shipped`` beside its code, where it brings models along.
+* a folder ``shipped`` beside its code, or beside that of the class ``SHIPPED_BY``, where it brings models along.
 
 Fields declared with ``field(compare=False)`` are no part of the identity, as they are none of ``==``.
 """
@@ -130,7 +130,7 @@ def _own_models(cls: type) -> dict[str, str]:
 
     names: tuple[str, ...] = getattr(cls, "MODELS", ())
     fetched = {f"{name}/{Path(member).name}": sha for name in names for member, sha in known(name).files.items()}
-    place = _module_file(cls)
+    place = _module_file(getattr(cls, "SHIPPED_BY", cls))
     folder = place.parent / SHIPPED if place else None
     if folder is None or not folder.is_dir():
         return fetched

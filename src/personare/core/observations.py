@@ -22,10 +22,14 @@ FROM_ORIGINAL = "heard in the original"  # the reference where nobody wrote down
 
 @dataclass(frozen=True, eq=False)
 class Stimulus:
-    """One sound to observe; listeners that compare are given its ``original`` too."""
+    """One sound to observe; listeners that compare are given its ``original`` too.
+
+    ``language`` is the code of the language that is spoken, where the corpus states it.
+    """
 
     audio: Audio
     original: Audio | None = None
+    language: str | None = None
 
     @property
     def pair(self) -> tuple[Audio, Audio]:

@@ -68,6 +68,8 @@ class OnnxTensor:
         dtype, shape, raw = _DTYPES.get(message.integer(2)), message.integers(1), message.part(9)
         if dtype in _LISTED and not raw:
             raw = np.array(message.packed_integers(5), np.int64).astype(dtype).tobytes()
+        if dtype == "<f4" and not raw:  # or as a list of floats (float_data)
+            raw = b"".join(message.parts(4))
         if dtype is None or len(raw) != math.prod(shape) * np.dtype(dtype).itemsize or min(shape, default=0) < 0:
             raise WeightsError(f"tensor '{self.name}' is not kept as raw numbers of a type we know")
         return np.frombuffer(raw, dtype=dtype).reshape(shape)

@@ -115,6 +115,7 @@ class Listener(Protocol):
     batched : whether several stimuli at once are quicker; the observations must be the same.
     argument : the parameter that VALUE in ``name:VALUE`` is.
     trainable : whether a study can train it on its own speech; the argument is then the folder of the training.
+    languages : codes of the languages it understands; empty where the language is of no matter.
     """
 
     gives: ClassVar[tuple[str, ...]]
@@ -122,6 +123,7 @@ class Listener(Protocol):
     batched: ClassVar[bool] = False
     argument: ClassVar[str | None] = None
     trainable: ClassVar[bool] = False
+    languages: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FLOOR = 1e-4
+LEAST_LOG = -6.0  # of the log-probability of a language
+LEAST_SHARE = 0.1  # of a speaker's speech: a language below it is not one of theirs
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,14 @@ class LanguageOdds:
     """How likely speech is in a language that a method speaks: the mean log-odds of its stretches.
 
     ``clarity`` is the mean of their absolute values: large where every stretch is clear, whatever it is; ``weight``,
-    how many stretches it rests on.
+    how many stretches it rests on. ``languages`` are the mean log-probabilities of the languages that are heard at all;
+    the others have ``LEAST_LOG``.
     """
 
     mean: float
     clarity: float
     weight: float
+    languages: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,14 @@ class SpeakerEvidence:
     vector : a speaker embedding; empty where the method needs none.
     language : the odds of its language; None where the method needs none, or knows it.
     gender_score : above 0 for a woman's voice; None where the method needs none.
+    languages : seconds of speech in each language that was identified and can be spoken.
     """
 
     speech_s: float = 0.0
     vector: tuple[float, ...] = ()
     language: LanguageOdds | None = None
     gender_score: float | None = None
+    languages: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,14 @@ class SpeakerFacts:
     gender : f or m, given by the corpus or guessed.
     vector : the mean speaker embedding, of length 1.
     language : the odds of the language over all recordings.
+    languages : codes of the languages that the speaker speaks, the most frequent first; empty where nobody knows. Each
+        has at least ``LEAST_SHARE`` of the speech: a stretch here and there is more often an error than a language.
     """
 
     gender: str | None = None
     vector: tuple[float, ...] = ()
     language: LanguageOdds | None = None
+    languages: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values, for a JSON file."""
@@ -77,7 +86,8 @@ class SpeakerFacts:
     def from_dict(cls, values: Mapping[str, Any]) -> SpeakerFacts:
         """Read plain values."""
         odds = values["language"]
-        return cls(values["gender"], tuple(values["vector"]), None if odds is None else LanguageOdds(**odds))
+        known = None if odds is None else LanguageOdds(**odds)
+        return cls(values["gender"], tuple(values["vector"]), known, tuple(values.get("languages", ())))
 
 
 NOTHING_KNOWN = SpeakerFacts()
@@ -96,7 +106,21 @@ def pool(evidence: Sequence[SpeakerEvidence], *, gender: str | None = None) -> S
     if gender not in ("f", "m"):
         total = sum(score * max(speech_s, _FLOOR) for score, speech_s in scores)
         gender = ("f" if total > 0 else "m") if scores else None
-    return SpeakerFacts(gender, _mean_vector(vectors), _mean_odds([one.language for one in evidence]))
+    odds = _mean_odds([one.language for one in evidence])
+    return SpeakerFacts(gender, _mean_vector(vectors), odds, _languages(evidence))
+
+
+def _languages(evidence: Sequence[SpeakerEvidence]) -> tuple[str, ...]:
+    """Name the languages that have a share of the speech worth the name.
+
+    >>> _languages([SpeakerEvidence(60.0, languages=(("en", 55.0), ("de", 5.0))), SpeakerEvidence(9.0)])
+    ('en',)
+    """
+    seconds: dict[str, float] = {}
+    for code, speech_s in (pair for one in evidence for pair in one.languages):
+        seconds[code] = seconds.get(code, 0.0) + speech_s
+    least_s = LEAST_SHARE * sum(seconds.values())
+    return tuple(code for code in sorted(seconds, key=lambda code: (-seconds[code], code)) if seconds[code] >= least_s)
 
 
 def _mean_vector(vectors: Sequence[NDArray[np.float64]]) -> tuple[float, ...]:
@@ -113,7 +137,11 @@ def _mean_odds(odds: Sequence[LanguageOdds | None]) -> LanguageOdds | None:
         return None
     mean = sum(one.mean * one.weight for one in known) / weight
     clarity = sum(one.clarity * one.weight for one in known) / weight
-    return LanguageOdds(round(mean, 4), round(clarity, 4), round(weight, 4))
+    codes = sorted({code for one in known for code in one.languages})
+    languages = {
+        code: round(sum(one.languages.get(code, LEAST_LOG) * one.weight for one in known) / weight, 4) for code in codes
+    }
+    return LanguageOdds(round(mean, 4), round(clarity, 4), round(weight, 4), languages)
 
 
 @dataclass(frozen=True)
@@ -128,6 +156,8 @@ class SpeechNotes:
     omitted_s : those of them that are not spoken, because their language is not supported or no word was recognized.
     words : how many words were spoken.
     word_confidence : how sure the recognizer was of them on average, 0 to 1.
+    other_speaker : whether another pseudo-speaker than the speaker's usual one speaks it, because the usual one lacks
+        one of its languages.
     """
 
     language: str = ""
@@ -136,6 +166,7 @@ class SpeechNotes:
     omitted_s: float = 0.0
     words: int = 0
     word_confidence: float = 0.0
+    other_speaker: bool = False
 
     @property
     def is_speech(self) -> bool:
@@ -162,6 +193,7 @@ def combine(notes: Sequence[SpeechNotes | None]) -> SpeechNotes | None:
         round(sum(one.omitted_s for one in known), 2),
         words,
         round(confidence, 4),
+        any(one.other_speaker for one in known),
     )
 
 
@@ -175,6 +207,7 @@ class SpeechSummary:
     languages : how many recordings are in which language, by a method that transcribes.
     non_speech : recordings without any speech, which such a method leaves silent.
     partly : recordings of which some speech is omitted; ``omitted_s`` seconds in all.
+    other_speaker : recordings that another pseudo-speaker speaks than the other ones of their speaker.
     """
 
     source_s: float = 0.0
@@ -183,6 +216,19 @@ class SpeechSummary:
     non_speech: int = 0
     partly: int = 0
     omitted_s: float = 0.0
+    other_speaker: int = 0
+
+    @property
+    def other_speaker_line(self) -> str:
+        """Say how many recordings have another pseudo-speaker; nothing where none has.
+
+        >>> SpeechSummary(other_speaker=2).other_speaker_line
+        '2 recordings hold a language that the pseudo-speaker of their speaker does not speak: another one speaks them.'
+        """
+        if not self.other_speaker:
+            return ""
+        many = f"{self.other_speaker:,} recording{' holds' if self.other_speaker == 1 else 's hold'}"
+        return f"{many} a language that the pseudo-speaker of their speaker does not speak: another one speaks them."
 
     @property
     def length_line(self) -> str:

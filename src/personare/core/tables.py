@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GENDERS = ("f", "m", "x")
+LANGUAGE = r"^([a-z]{2,3})?$"  # nothing: sound without speech
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Corpus(Table):
-    """Utterances: an id, who speaks, where the sound is; gender, text, part and more where known.
+    """Utterances: an id, who speaks, where the sound is; gender, text, language, part and more where known.
 
     ``start_s``/``end_s`` cut an utterance out of a longer file; ``person_channel`` is the one channel its speaker is
     on, where the channels of a file are several people. Other columns are carried along untouched.
@@ -106,6 +107,7 @@ class Corpus(Table):
         "end_s": pl.Float64(),
         "part": pl.String(),
         "person_channel": pl.Int64(),
+        "language": pl.String(),
     }
     key: ClassVar[tuple[str, ...]] = ("utterance",)
     closed: ClassVar[bool] = False
@@ -120,12 +122,23 @@ class Corpus(Table):
             mixed = frame.group_by("speaker").agg(pl.col("gender").drop_nulls().n_unique()).filter(pl.col("gender") > 1)
             if len(mixed):
                 raise TableError(f"Corpus: speaker '{mixed['speaker'][0]}' has more than one gender")
+        if "language" in frame.columns:
+            odd = frame.filter(~pl.col("language").str.contains(LANGUAGE).fill_null(True))["language"]
+            if len(odd):
+                raise TableError(f"Corpus: language '{odd[0]}' is no code such as en or de (or empty)")
         return frame
 
     @property
     def speakers(self) -> list[str]:
         """All speakers, sorted."""
         return sorted(self.frame["speaker"].unique().to_list())
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages that the corpus names, sorted; none where it names none."""
+        if "language" not in self.frame.columns:
+            return []
+        return sorted(code for code in self.frame["language"].drop_nulls().unique() if code)
 
     def __iter__(self) -> Iterator[Utterance]:
         return utterances_in(self.frame)

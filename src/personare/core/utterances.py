@@ -12,7 +12,7 @@ from personare.core.audio import Audio, read_channels, read_mono
 if TYPE_CHECKING:
     import polars as pl
 
-_OPTIONAL = ("start_s", "end_s", "gender", "text", "part", "person_channel")
+_OPTIONAL = ("start_s", "end_s", "gender", "text", "part", "person_channel", "language")
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Utterance:
     audio : the file; ``end_s`` None means to its end.
     gender : f, m or x; ``text``, the words; ``part``, e.g. train or test; each None where unknown.
     person_channel : the one channel this person speaks on, 1 is the first; None where all channels are one person.
+    language : code of the language of the speech; None where nobody says.
     """
 
     utterance: str
@@ -36,6 +37,7 @@ class Utterance:
     text: str | None = None
     part: str | None = None
     person_channel: int | None = None
+    language: str | None = None
 
     def read(self) -> Audio:
         """Read it as one channel, the person's own or the mean of all; for measuring, not for making files."""

@@ -87,7 +87,7 @@ def _renamed(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
         clip=clip, utterance=pl.col("path").str.replace(r"\.\w{2,4}$", ""), speaker=pl.col("client_id")
     )
     frame = frame.with_columns(audio=pl.lit(f"{folder}/clips/") + pl.col("clip"))
-    ours = {"sentence": "text"} if "sentence" in frame.columns else {}
+    ours = {theirs: our for theirs, our in (("sentence", "text"), ("locale", "language")) if theirs in frame.columns}
     kept = [c for c in ("sentence", "gender", "age", "accents", "locale") if c in frame.columns]
     return frame.select("utterance", "speaker", "audio", "clip", *kept).rename(ours)
 

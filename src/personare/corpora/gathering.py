@@ -16,9 +16,8 @@ from personare.core.corpus_parts import CorpusParts
 from personare.core.errors import CorpusError
 from personare.core.pieces import Pieces, kept, numbered
 from personare.core.tables import Corpus, Trials
-from personare.corpora import checks
+from personare.corpora import checks, genders, spoken_languages
 from personare.corpora.checks import ROW, Checked
-from personare.corpora.genders import normalized, spelling_notes
 from personare.corpora.problems import Problem, found
 
 # of one row each, in the order in which they are looked for
@@ -26,7 +25,7 @@ KINDS = (
     *("no-utterance", "no-speaker", "unsafe-name", "duplicate-utterance"),
     *("missing-audio", "outside-link", "orphan-entry", "bad-segment"),
 )
-UNUSED = ("gender", "text", "start_s", "end_s", "part")  # left out where no row has them
+UNUSED = ("gender", "text", "start_s", "end_s", "part", "language")  # left out where no row has them
 Rows = Callable[[Sequence[str] | None], Iterable[pl.DataFrame]]  # all rows, of some columns or (None) of all
 
 
@@ -105,8 +104,10 @@ def gather_parts(
         checks.possible,
     )
     faults: dict[str, list[str]] = {}
-    spellings: list[pl.DataFrame] = []
-    pieces = kept(_good_rows(_kept_rows(numbered(rows(None), ROW), row_checks, place, faults), spellings))
+    odd_genders: list[pl.DataFrame] = []
+    odd_languages: list[pl.DataFrame] = []
+    checked = _kept_rows(numbered(rows(None), ROW), row_checks, place, faults)
+    pieces = kept(_good_rows(checked, odd_genders, odd_languages))
     try:
         met = [*problems, *(p for kind in KINDS for p in found(kind, place, _each(kind, faults)))]
         if not any(len(frame) for frame in pieces.frames([ROW])):
@@ -116,7 +117,8 @@ def gather_parts(
     except BaseException:
         pieces.close()
         raise
-    return PartsReading(corpus, layout, evidence, (*met, *more), (*notes, *spelling_notes(spellings)))
+    spellings = (*genders.spelling_notes(odd_genders), *spoken_languages.spelling_notes(odd_languages))
+    return PartsReading(corpus, layout, evidence, (*met, *more), (*notes, *spellings))
 
 
 def _each(kind: str, faults: dict[str, list[str]]) -> Iterable[str]:
@@ -139,13 +141,18 @@ def _kept_rows(
         yield frame
 
 
-def _good_rows(frames: Iterable[pl.DataFrame], spellings: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Give the rows in the house's spelling, and note the spellings of genders that nobody knows."""
+def _good_rows(
+    frames: Iterable[pl.DataFrame], odd_genders: list[pl.DataFrame], odd_languages: list[pl.DataFrame]
+) -> Iterator[pl.DataFrame]:
+    """Give the rows in the house's spelling, and note the spellings of genders and languages that nobody knows."""
     for frame in frames:
         good = checks.trimmed(frame)
         if "gender" in good.columns:
-            good, odd = normalized(good)
-            spellings.append(odd)
+            good, odd = genders.normalized(good)
+            odd_genders.append(odd)
+        if "language" in good.columns:
+            good, odd = spoken_languages.normalized(good)
+            odd_languages.append(odd)
         yield Corpus.typed(good)
 
 

@@ -25,6 +25,7 @@ WORDS = {
     "text": ("transcription", "text", "sentence", "transcript", "raw_transcription"),
     "gender": ("gender", "sex"),
     "part": ("part", "split"),
+    "language": ("language", "lang", "locale", "lang_id"),
     "duration_s": ("duration_s", "duration", "seconds"),
 }
 
@@ -122,7 +123,7 @@ def _completed(frame: pl.DataFrame, folder: Path, *, part: str | None) -> pl.Dat
     if part is not None:
         columns.append(pl.Series("part", [part] * len(frame), dtype=pl.String))
     frame = frame.with_columns(columns).drop("file_name")
-    words = [c for c in ("utterance", "speaker", "text", "gender", "part") if c in frame.columns]
+    words = [c for c in ("utterance", "speaker", "text", "gender", "part", "language") if c in frame.columns]
     frame = frame.with_columns(pl.col(words).cast(pl.String))
     if "duration_s" in frame.columns:
         frame = frame.with_columns(pl.col("duration_s").cast(pl.Float64, strict=False))

@@ -1,7 +1,8 @@
 """Kaldi and VoicePrivacy data directories: wav.scp, utt2spk and the lists beside them.
 
-Read where present: segments, spk2gender, text, utt2dur, enrolls, trials (also trials_f, trials_m). Relative paths are
-taken from the data directory, else from the current folder. Shell pipes and archives are refused: nothing is executed.
+Read where present: segments, spk2gender, text, utt2dur, utt2lang, enrolls, trials (also trials_f, trials_m). Relative
+paths are taken from the data directory, else from the current folder. Shell pipes and archives are refused: nothing is
+executed.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Kaldi:
         speakers, again = _once(pairs(path / "utt2spk"), path / "utt2spk")
         problems += [*more, *again, *_unheard(speakers, frame, "utt2spk")]
         frame = _with(frame, "speaker", speakers)
-        for column, name in (("text", "text"), ("duration_s", "utt2dur")):
+        for column, name in (("text", "text"), ("duration_s", "utt2dur"), ("language", "utt2lang")):
             if (path / name).is_file():
                 values, again = _once(pairs(path / name), path / name)
                 problems += [*again, *_unheard(values, frame, name)]

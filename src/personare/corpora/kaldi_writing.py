@@ -16,7 +16,7 @@ BLANK = re.compile(r"\s")
 
 
 def write_kaldi(corpus: Corpus, folder: Path, *, trials: Trials | None = None) -> None:
-    """Write wav.scp, utt2spk, spk2utt and, where known, segments, spk2gender, text, trials.
+    """Write wav.scp, utt2spk, spk2utt and, where known, segments, spk2gender, text, utt2lang, trials.
 
     Lists are sorted by bytes, as Kaldi wants them; audio is named by its full path and not copied. A gender 'x' is
     written as it is, though Kaldi's own checks know only f and m.
@@ -34,6 +34,8 @@ def write_kaldi(corpus: Corpus, folder: Path, *, trials: Trials | None = None) -
     if "text" in frame.columns:
         texts = frame.select("utterance", "text").drop_nulls()
         write_text(folder / "text", _listed((u, " ".join(t.split())) for u, t in texts.iter_rows()))
+    if "language" in frame.columns:
+        write_text(folder / "utt2lang", _listed(frame.select("utterance", "language").drop_nulls().iter_rows()))
     if trials is not None:
         asked = trials.frame.select("enroll", "test", "target").iter_rows()
         lines = (f"{enroll} {test} {'target' if target else 'nontarget'}\n" for enroll, test, target in asked)

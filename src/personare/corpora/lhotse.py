@@ -29,6 +29,7 @@ COLUMNS = {
     "duration_s": pl.Float64(),
     "gender": pl.String(),
     "text": pl.String(),
+    "language": pl.String(),
     "channel": pl.Int64(),
 }
 Row = dict[str, Any]
@@ -124,6 +125,7 @@ def _row(recording: Row, supervision: Row, *, shift_s: float = 0.0) -> Row:
         "duration_s": float(supervision["duration"]),
         "gender": _word(supervision.get("gender")),
         "text": _word(supervision.get("text")),
+        "language": _word(supervision.get("language")),
         "channel": _channel(supervision.get("channel")),
     }
 

@@ -1,9 +1,9 @@
 """One table of utterances (manifest.parquet or manifest.tsv): personare's own layout.
 
-Columns: utterance, speaker, audio (relative to the table's folder, or absolute); where known gender, text, start_s,
-end_s, part, person_channel (the one channel the person is on, 1 is the first), duration_s (or ``seconds``, which is
-renamed); any other column is carried along. A ``speakers.tsv`` beside it (speaker, gender) lists who should be there; a
-``trials.parquet`` (enroll, test, target) holds trials.
+Columns: utterance, speaker, audio (relative to the table's folder, or absolute); where known gender, text, language
+(``de``, ``de-DE`` or ``German``), start_s, end_s, part, person_channel (the one channel the person is on, 1 is the
+first), duration_s (or ``seconds``, which is renamed); any other column is carried along. A ``speakers.tsv`` beside it
+(speaker, gender) lists who should be there; a ``trials.parquet`` (enroll, test, target) holds trials.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ import numpy as np
 from personare.core.onnx_format import name_subgraphs
 from personare.core.sessions import Session, open_session, to_onnx
 from personare.core.weights import files_of, home
+from personare.encoders.proposals import AHEAD, AHEAD_AFTER_MISS, next_place
 from personare.encoders.word_pieces import END, START, RecognizedWord, read_pieces, words_of
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ RATE_HZ = 16_000
 MODELS = ("moonshine-base", "moonshine")
 SHORTEST = 1600  # samples: nothing shorter is a word
 REMEMBERED = 512  # sounds
-_TOKENS_PER_S, _SPARE_TOKENS = 6.5, 8  # nobody says more in that time
-_AHEAD, _AHEAD_AFTER_MISS = 12, 4  # pieces of a proposal that are read at a time
-_BEFORE, _AFTER = 4, 10  # where a proposal was not followed, how far around it the piece written instead is looked for
+TOKENS_PER_S, SPARE_TOKENS = 6.5, 8  # nobody says more in that time
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def _written(samples: Floats, model: str, proposed_by: str | None) -> _Written:
     sound = (model, proposed_by, home(), hashlib.sha256(samples.tobytes()).digest())
     if sound not in _known:
         proposal = () if proposed_by is None else _written(samples, proposed_by, None).tokens
-        most = int(_TOKENS_PER_S * len(samples) / RATE_HZ) + _SPARE_TOKENS
+        most = int(TOKENS_PER_S * len(samples) / RATE_HZ) + SPARE_TOKENS
         written = _decode(samples, _networks(model, home()), proposal, most)
         while len(_known) >= REMEMBERED:
             del _known[next(iter(_known))]
@@ -98,7 +97,7 @@ def _decode(samples: Floats, networks: _Networks, proposal: Sequence[int], most:
     memory = {_past(name): np.zeros(networks.empty, np.float32) for name in networks.memories}
     tokens: list[int] = []
     probabilities: list[float] = []
-    last, place, count = START, 0, _AHEAD
+    last, place, count = START, 0, AHEAD
     while len(tokens) < most:
         ahead = proposal[place : place + min(count, most - len(tokens) - 1)]
         inputs: dict[str, NDArray[Any]] = {
@@ -123,20 +122,9 @@ def _decode(samples: Floats, networks: _Networks, proposal: Sequence[int], most:
                 memory[_past(name)] = value[:, :, : len(tokens)]
             elif len(tokens) == followed + 1:  # the first step's; later ones leave the encoder's memories empty
                 memory[_past(name)] = value
-        count = _AHEAD if followed == len(ahead) else _AHEAD_AFTER_MISS
-        place = _next_place(proposal, place + followed, last)
+        count = AHEAD if followed == len(ahead) else AHEAD_AFTER_MISS
+        place = next_place(proposal, place + followed, last)
     return _Written(tuple(tokens), tuple(probabilities))
-
-
-def _next_place(proposal: Sequence[int], place: int, written: int) -> int:
-    """Where to go on in a proposal of which the piece at ``place`` was not followed, but another one written.
-
-    >>> _next_place([7, 8, 9, 5], 1, 9), _next_place([7, 8, 9, 5], 1, 6)
-    (3, 1)
-    """
-    near = range(max(place - _BEFORE, 0), min(place + _AFTER, len(proposal)))
-    same = [other for other in near if proposal[other] == written]
-    return 1 + min(same, key=lambda other: abs(other - place), default=place - 1)
 
 
 def _likeliest(logits: Floats) -> tuple[int, float]:

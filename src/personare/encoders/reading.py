@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from personare.core.errors import ConfigError
 from personare.core.sessions import Session
 from personare.encoders.grid import CONTENT_CENTRE, CONTENT_STEP
 
@@ -86,6 +87,10 @@ class ContentReader:
 
     def _states(self, numbers: Sequence[int], reader: int) -> Floats:
         """The log duration and the state of every symbol: [numbers, 1 + states]."""
+        if max(numbers) >= self.symbols:
+            raise ConfigError(
+                f"the reader knows the symbols 0 to {self.symbols - 1}, not {max(numbers)}; use another one"
+            )
         inputs = {"content": one_hot(numbers, self.symbols)[None], "voice": self._voice(reader)}
         given: Floats = self.text.run(None, inputs)[0][0]
         return given

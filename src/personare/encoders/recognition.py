@@ -30,15 +30,15 @@ def recognize(
     ----------
     model : one of ``RECOGNIZERS``.
     language : of the speech, a code of ``whisper.LANGUAGES``; ``ENGLISH_RECOGNIZERS`` accept ``en`` only.
-    proposed_by : another English recognizer whose transcript makes this one faster; the words stay the same, up to
-        rounding. Whisper has no use for it.
+    proposed_by : another recognizer of the same family (Moonshine, Whisper) whose transcript makes this one faster; the
+        words stay the same, up to rounding.
     """
     check_recognizer(model, language=language)
     if len(samples) < SHORTEST:
         return []
     if model in ENGLISH_RECOGNIZERS:
         return moonshine.recognize(samples, model=model, proposed_by=proposed_by)
-    return whisper.recognize(samples, model=model, language=language)
+    return whisper.recognize(samples, model=model, language=language, proposed_by=proposed_by)
 
 
 def check_recognizer(model: str, *, language: str) -> None:

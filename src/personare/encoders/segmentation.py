@@ -79,6 +79,8 @@ def several_speakers(audio: Audio) -> bool | None:
     """Whether more than one person speaks on this channel; None where a model for it is not fetched."""
     if weights.missing(*NEEDS):
         return None
+    if len(audio.samples) < 2 * LEAST_S * audio.rate_hz:  # too short for two people with enough speech each
+        return False
     samples = samples_at(audio, rate_hz=RATE_HZ)
     found = [turn for start, active in Segmentation()(samples) for turn in turns(active, start)]
     found = [(first, min(last, len(samples))) for first, last in found if last - first >= SHORTEST_TURN_S * RATE_HZ]

@@ -1,8 +1,10 @@
 """Whisper base and small, multilingual, by onnxruntime: language identification and transcription, offline.
 
-The published encoder takes exactly 30 s. Its positions are turned into an input, so that a short sound costs what it
-lasts: 3 s take a fifteenth of the time of a full window. Decoding is greedy, with a cap on word pieces, because
-the model repeats itself on sounds that hold no words. A word is as sure as its least likely piece was.
+Decoding is greedy. A word is as sure as its least likely piece was. The model sometimes repeats itself or goes on for
+ever, above all where little silence follows the sound. A transcript that repeats something counts only if the sound,
+followed by more silence, gives the same one; a transcript that does not end, or loops, never counts: then there are no
+words. What one model has written can be proposed to the other, which reads it at once and steps only where it would
+have written something else.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from personare.core.errors import ConfigError
-from personare.core.onnx_format import FLOAT, OnnxNetwork, OnnxValue, decode_model, encode_model
-from personare.core.sessions import Session, open_session
+from personare.core.sessions import Session
 from personare.core.weights import files_of, home
 from personare.encoders.mels import HOP, RATE_HZ, power_mels
+from personare.encoders.proposals import AHEAD, AHEAD_AFTER_MISS, next_place
+from personare.encoders.whisper_network import POSITIONS, Memory, WhisperDecoder, open_decoder, open_encoder
 from personare.encoders.word_pieces import RecognizedWord, spaced_words
 
 if TYPE_CHECKING:
@@ -38,36 +41,46 @@ mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa
 tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su
 """
 LANGUAGES = tuple(_CODES.split())
-_POSITIONS = "embed_positions.weight"
 _START, _END, _TRANSCRIBE, _NO_TIMES, _FIRST_LANGUAGE = 50258, 50257, 50359, 50363, 50259
 _BLANK = 220
 _TOKENS_PER_S, _SPARE_TOKENS = 8.0, 8  # no speaker says more in that time
 _END_S = 0.5  # silence after the sound: the model expects speech to end before its window does
-_PADDED_S = 7.0  # shorter sounds are transcribed with silence behind them: else the model repeats itself
-_LOOP = 4  # word pieces
+# seconds of a sound and the silence behind it, tried in turn: with less of it, the smaller model repeats itself often
+_PADDED_S = {"whisper-base": (7.0, 10.0, 14.0), "whisper-small": (4.0, 7.0, 10.0)}
+_MORE_SILENCE_S = (0.0, 1.5, 3.0)  # behind longer sounds
+_PERIODS = range(1, 9)  # word pieces of a loop
+_LOOP, _TIMES = 12, 3  # a loop is as many word pieces that repeat so often at least
+_REPEATED = 4  # as many word pieces twice in a row are a repetition
 _REMEMBERED = 512  # sounds
+_REMEMBERED_STATES = 2
 
 
 @dataclass(frozen=True)
 class _WhisperNetworks:
     encoder: Session
-    decoder: Session
+    decoder: WhisperDecoder
     positions: Floats
-    memories: tuple[str, ...]
-    heads: int
-    width: int
+
+
+@dataclass(frozen=True)
+class _Written:
+    """Word pieces and their probabilities; ``is_whole`` unless they loop or do not end."""
+
+    tokens: tuple[int, ...] = ()
+    probabilities: tuple[float, ...] = ()
+    is_whole: bool = True
 
 
 _Key = tuple[str, str, Path, bytes]  # model, task or language, cache folder, digest of the sound
 _known: dict[_Key, Any] = {}  # of this process, the oldest first
+_states: dict[_Key, Memory] = {}  # of the last sounds: identification and transcription encode the same one
 
 
-def language_probabilities(samples: Floats) -> Floats:
+def language_probabilities(samples: Floats, *, model: str = MODEL) -> Floats:
     """Give the probability of each of ``LANGUAGES`` for at most 30 s of 16 kHz samples: float32 [99], sum 1."""
-    key = _key(samples, MODEL, "identify")
+    key = _key(samples, model, "identify")
     if key not in _known:
-        networks = _networks(MODEL, home())
-        logits, _ = _step(networks, _encode(samples, networks), [_START], {})
+        logits, _ = _networks(model, home()).decoder.read([_START], _heard(samples, model), rows=1)
         languages = logits[-1, _FIRST_LANGUAGE : _FIRST_LANGUAGE + len(LANGUAGES)].astype(np.float64)
         shares = np.exp(languages - languages.max())
         _remember(key, (shares / shares.sum()).astype(np.float32))
@@ -80,18 +93,21 @@ def transcribe(samples: Floats, *, language: str, model: str = MODEL) -> str:
     return " ".join(word.text for word in recognize(samples, model=model, language=language))
 
 
-def recognize(samples: Floats, *, model: str, language: str) -> list[RecognizedWord]:
+def recognize(samples: Floats, *, model: str, language: str, proposed_by: str | None = None) -> list[RecognizedWord]:
     """Recognize the words of at most 30 s of 16 kHz samples in a known language; greedy, deterministic.
 
-    Words are separated by white space: a language written without spaces gives few, long words.
+    Words are separated by white space: a language written without spaces gives few, long words. With what another
+    model writes (``proposed_by``) it takes less time; the words are the same, but for rounding.
     """
-    check_language(language)
-    key = _key(samples, model, language)
-    if key not in _known:
-        tokens, probabilities = _decode(samples, _networks(model, home()), language)
-        pieces = _pieces(model, home())
-        _remember(key, tuple(spaced_words([pieces.get(token, b"") for token in tokens], probabilities)))
-    return list(_known[key])
+    written = _written(samples, model, language, proposed_by)
+    pieces = _pieces(model, home())
+    return spaced_words([pieces.get(token, b"") for token in written.tokens], written.probabilities)
+
+
+def transcript_likelihood(samples: Floats, *, language: str, model: str = MODEL) -> float:
+    """Give the mean log-probability of the word pieces of the transcript in a language; -inf without words."""
+    probabilities = _written(samples, model, language, None).probabilities
+    return float(np.mean(np.log(np.maximum(probabilities, 1e-12)))) if probabilities else -np.inf
 
 
 def check_language(language: str) -> None:
@@ -100,35 +116,117 @@ def check_language(language: str) -> None:
         raise ConfigError(f"language must be a code that Whisper knows, e.g. en or de, not '{language}'")
 
 
-def _decode(samples: Floats, networks: _WhisperNetworks, language: str) -> tuple[list[int], list[float]]:
-    """Write word pieces until the end is the likeliest, each with its probability; cut a repetition."""
-    padded = np.pad(samples, (0, max(0, round(_PADDED_S * RATE_HZ) - len(samples))))
-    states = _encode(padded, networks)
-    most = int(_TOKENS_PER_S * len(samples) / RATE_HZ) + _SPARE_TOKENS
+def _written(samples: Floats, model: str, language: str, proposed_by: str | None) -> _Written:
+    """What a model writes, or has written lately; nothing if it runs away."""
+    check_language(language)
+    key = _key(samples, f"{model} {proposed_by or ''}", language)
+    if key not in _known:
+        proposal = () if proposed_by is None else _written(samples, proposed_by, language, None).tokens
+        _remember(key, _believed(samples, model, language, proposal))
+    result: _Written = _known[key]
+    return result
+
+
+def _believed(samples: Floats, model: str, language: str, proposal: Sequence[int]) -> _Written:
+    """Transcribe with more and more silence behind the sound, until the transcript repeats nothing.
+
+    Two transcripts that are the same count as well: somebody did say it twice. Else there are no words.
+    """
+    duration_s, before = len(samples) / RATE_HZ, None
+    most = int(_TOKENS_PER_S * duration_s) + _SPARE_TOKENS
+    for padded_s, more_s in zip(_PADDED_S[model], _MORE_SILENCE_S, strict=True):
+        silence_s = max(padded_s - duration_s, more_s)
+        padded = np.pad(samples, (0, round(silence_s * RATE_HZ)))
+        written = _decode(padded, model, language, proposal, most=most)
+        if written.is_whole and (not _is_repetition(written.tokens) or written.tokens == before):
+            return written
+        before = written.tokens
+    return _Written()
+
+
+def _decode(samples: Floats, model: str, language: str, proposal: Sequence[int], *, most: int) -> _Written:
+    """Write word pieces until the end is the likeliest, each with its probability.
+
+    The pieces of a proposal are read together with the last one written; as many are kept as the network would have
+    written itself, and then the one that it prefers.
+    """
     prompt = [_START, _FIRST_LANGUAGE + LANGUAGES.index(language), _TRANSCRIBE, _NO_TIMES]
-    logits, memory = _step(networks, states, prompt, {})
+    decoder = _networks(model, home()).decoder
+    logits, memory = decoder.read(prompt, _heard(samples, model), rows=1)
     tokens: list[int] = []
     probabilities: list[float] = []
-    while len(tokens) < most:
-        row = logits[-1].astype(np.float64)
-        allowed = row[:_START].copy()  # neither marks nor times
-        if not tokens:
-            allowed[[_BLANK, _END]] = -np.inf
-        best = int(allowed.argmax())
-        if best == _END:
-            break
-        tokens.append(best)
-        probabilities.append(float(1.0 / np.exp(row - row[best]).sum()))
-        if _repeats(tokens):
-            return tokens[: -2 * _LOOP], probabilities[: -2 * _LOOP]
-        logits, memory = _step(networks, states, [best], memory)
-    return tokens, probabilities
+    ahead: Sequence[int] = ()
+    place = 0
+    while True:
+        followed = 0
+        for proposed, row in zip([*ahead, None], logits, strict=True):
+            best, probability = _likeliest(row, is_first=not tokens)
+            if best == _END:
+                return _Written(tuple(tokens), tuple(probabilities))
+            tokens.append(best)
+            probabilities.append(probability)
+            if len(tokens) > most or _loops(tokens):
+                return _Written(tuple(tokens), tuple(probabilities), is_whole=False)
+            if best != proposed:
+                break
+            followed += 1
+        count = AHEAD if followed == len(ahead) else AHEAD_AFTER_MISS
+        place = next_place(proposal, place + followed, tokens[-1])
+        ahead = proposal[place : place + count]
+        read = len(prompt) + len(tokens) - 1
+        if memory.length > read:
+            memory = memory.cut(read)
+        logits, memory = decoder.read([tokens[-1], *ahead], memory, rows=1 + len(ahead))
 
 
-def _repeats(tokens: Sequence[int]) -> bool:
-    """Whether the last pieces stand there three times: the model has left the sound and would go on for ever."""
-    last = tokens[-3 * _LOOP :]
-    return len(last) == 3 * _LOOP and last[:_LOOP] == last[_LOOP : 2 * _LOOP] == last[2 * _LOOP :]
+def _likeliest(logits: Floats, *, is_first: bool) -> tuple[int, float]:
+    row = logits.astype(np.float64)
+    allowed = row[:_START].copy()  # neither marks nor times
+    if is_first:
+        allowed[[_BLANK, _END]] = -np.inf
+    best = int(allowed.argmax())
+    return best, float(1.0 / np.exp(row - row[best]).sum())
+
+
+def _loops(tokens: Sequence[int]) -> bool:
+    """Whether the last pieces repeat again and again: the model has left the sound and would go on for ever.
+
+    >>> _loops([9, 5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5, 6]), _loops([5, 6, 7, 8, 5, 6, 7, 8])
+    (True, False)
+    """
+    for period in _PERIODS:
+        last = tokens[-max(_LOOP, _TIMES * period) :]
+        if len(last) == max(_LOOP, _TIMES * period) and all(a == b for a, b in zip(last, last[period:], strict=False)):
+            return True
+    return False
+
+
+def _is_repetition(tokens: Sequence[int]) -> bool:
+    """Whether some pieces come twice in a row.
+
+    >>> _is_repetition([9, 5, 6, 7, 8, 5, 6, 7, 8]), _is_repetition([5, 6, 7, 5, 6, 7])
+    (True, False)
+    """
+    for period in range(_REPEATED, len(tokens) // 2 + 1):
+        same = 0
+        for one, other in zip(tokens, tokens[period:], strict=False):
+            same = same + 1 if one == other else 0
+            if same == period:
+                return True
+    return False
+
+
+def _heard(samples: Floats, model: str) -> Memory:
+    """Encode a sound, or give the decoder's beginning of one that was encoded lately."""
+    key = _key(samples, model, "encode")
+    if key in _states:
+        return _states[key]
+    networks = _networks(model, home())
+    memory = networks.decoder.start(_encode(samples, networks))
+    while len(_states) >= _REMEMBERED_STATES:
+        del _states[next(iter(_states))]
+    _states[key] = memory
+    return memory
 
 
 def _key(samples: Floats, model: str, task: str) -> _Key:
@@ -146,52 +244,16 @@ def _encode(samples: Floats, networks: _WhisperNetworks) -> Floats:
     frames = min(len(sound) // HOP // 2 * 2, round(LONGEST_S * RATE_HZ) // HOP)
     mels = np.log10(np.maximum(power_mels(sound, n_mels=80)[:frames], np.float32(1e-10)))
     features = (np.maximum(mels, mels.max() - np.float32(8)) + np.float32(4)) / np.float32(4)
-    inputs = {"input_features": np.ascontiguousarray(features.T)[None], _POSITIONS: networks.positions[: frames // 2]}
+    inputs = {"input_features": np.ascontiguousarray(features.T)[None], POSITIONS: networks.positions[: frames // 2]}
     states: Floats = networks.encoder.run(["last_hidden_state"], inputs)[0]
     return states
-
-
-def _step(
-    networks: _WhisperNetworks, states: Floats, tokens: Sequence[int], memory: dict[str, NDArray[Any]]
-) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Read tokens after those in ``memory``: logits [tokens, vocabulary] and the new memory."""
-    empty = np.zeros((1, networks.heads, 0, networks.width), np.float32)
-    inputs = {
-        "input_ids": np.array([tokens], np.int64),
-        "encoder_hidden_states": states,
-        "use_cache_branch": np.array([bool(memory)]),
-        **(dict.fromkeys(networks.memories, empty) | memory),
-    }
-    logits, *present = networks.decoder.run(None, inputs)
-    now = dict(zip(networks.memories, present[: len(networks.memories)], strict=True))
-    if memory:  # later steps leave the encoder's part empty: the first step's stays
-        now |= {name: value for name, value in memory.items() if ".encoder." in name}
-    return logits[0], now
 
 
 @lru_cache(maxsize=2)
 def _networks(model: str, _cache: Path) -> _WhisperNetworks:
     files = files_of(model)
-    network = decode_model(files["encoder_model_quantized.onnx"].read_bytes())
-    positions = next(one for one in network.constants if one.name == _POSITIONS).array().astype(np.float32)
-    flexible = OnnxNetwork(
-        network.nodes,
-        [*network.inputs, OnnxValue(_POSITIONS, ("frames", positions.shape[1]), FLOAT)],
-        network.outputs[:1],
-        [one for one in network.constants if one.name != _POSITIONS],
-        network.name,
-    )
-    encoder = open_session(encode_model(flexible, opsets={"": 11}, ir_version=6), where=model)
-    decoder = open_session(files["decoder_model_merged_quantized.onnx"])
-    past = [one for one in decoder.get_inputs() if one.name.startswith("past_key_values")]
-    return _WhisperNetworks(
-        encoder,
-        decoder,
-        positions,
-        tuple(one.name for one in past),
-        int(past[0].shape[1]),
-        int(past[0].shape[3]),
-    )
+    encoder, positions = open_encoder(files["encoder_model_quantized.onnx"], where=model)
+    return _WhisperNetworks(encoder, open_decoder(files["decoder_model_merged_quantized.onnx"], where=model), positions)
 
 
 @lru_cache(maxsize=2)

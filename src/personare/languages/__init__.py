@@ -7,6 +7,6 @@
 
 from __future__ import annotations
 
-from personare.languages.table import LANGUAGES, Language, language
+from personare.languages.table import LANGUAGES, RULES_VERSION, Language, bare_words, language
 
-__all__ = ["LANGUAGES", "Language", "language"]
+__all__ = ["LANGUAGES", "RULES_VERSION", "Language", "bare_words", "language"]

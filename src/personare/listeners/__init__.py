@@ -18,6 +18,8 @@ from personare.core.protocols import Listener
 BUILTIN = {
     "moonshine": "personare.listeners.moonshine:Moonshine",
     "whisper": "personare.listeners.whisper:Whisper",
+    "whisper-base": "personare.listeners.multilingual:WhisperBase",
+    "whisper-small": "personare.listeners.multilingual:WhisperSmall",
     "ctc": "personare.listeners.ctc:Ctc",
     "faithfulness": "personare.listeners.faithfulness:Faithfulness",
     "pitch": "personare.listeners.pitch:WorldPitch",

@@ -35,7 +35,8 @@ def observe(
     if not remember:
         return list(listener.observe(batch))
     fingerprint = listener.fingerprint
-    places = [_place(fingerprint, stimulus, folder) for stimulus in batch]
+    by_language = len(listener.languages) > 1  # others hear the same, whatever language is stated
+    places = [_place(fingerprint, stimulus, folder, by_language=by_language) for stimulus in batch]
     known = {place: found for place in places if (found := _recalled(place, fingerprint)) is not None}
     new = {place: stimulus for place, stimulus in zip(places, batch, strict=True) if place not in known}
     for place, observation in zip(new, listener.observe(list(new.values())) if new else (), strict=True):
@@ -44,8 +45,10 @@ def observe(
     return [known[place] for place in places]
 
 
-def _place(fingerprint: str, stimulus: Stimulus, folder: Path | None) -> Path:
+def _place(fingerprint: str, stimulus: Stimulus, folder: Path | None, *, by_language: bool) -> Path:
     digest = hashlib.sha256(fingerprint.encode())
+    if by_language and stimulus.language is not None:
+        digest.update(f"|{stimulus.language}".encode())
     for sound in (stimulus.original, stimulus.audio):
         if sound is not None:
             digest.update(f"|{sound.rate_hz} {len(sound.samples)}|".encode())

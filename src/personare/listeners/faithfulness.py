@@ -1,7 +1,8 @@
 """Faithfulness by two recognizers: does the result say what the original says? No written text is needed.
 
 Moonshine tiny and Whisper base, which were trained apart, transcribe both sides. Words that a method has invented are
-in no transcript of the original.
+in no transcript of the original. Moonshine knows English only: speech in another language is transcribed by Whisper
+base and Whisper small, and compared by the rules of that language.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from personare.core.errors import ConfigError
 from personare.core.observations import Observation, ObservedUtterance, Stimulus, SummaryContext, UtilitySummary
 from personare.core.protocols import Listener
 from personare.core.requirements import Requirements
+from personare.core.weights import require
 from personare.encoders import whisper
 from personare.encoders.graphs import fingerprint_of
 from personare.listeners.means import MeanOf, mean_findings
 from personare.listeners.moonshine import Moonshine
-from personare.listeners.normalize import normalizer
+from personare.listeners.normalize import BY_LANGUAGE, normalizer
 from personare.listeners.windows import is_silent, windows_at_quiet_points
 from personare.metrics.utility.faithfulness import faithfulness, word_agreement
 
 RATE_HZ = 16_000
 _WINDOW_S = 24.0
+_OTHER = "whisper-small"  # the second recognizer of speech that is not English
 _NOTE = "The ceiling is the agreement of the two recognizers on the original: words that neither hears cannot be kept."
 
 
@@ -34,13 +37,14 @@ class Faithfulness(Listener):
 
     Parameters
     ----------
-    language : of the speech, by which Whisper transcribes.
+    language : of speech whose language the corpus does not state.
     normalizer : how texts are made comparable before words are counted.
     """
 
     paper: ClassVar[str] = ""
     gives: ClassVar[tuple[str, ...]] = ("faithfulness",)
     compares: ClassVar[bool] = True
+    languages: ClassVar[tuple[str, ...]] = whisper.LANGUAGES
     requires = Requirements("the listener 'faithfulness'", models=("moonshine", whisper.MODEL))
 
     language: str = "en"
@@ -60,18 +64,27 @@ class Faithfulness(Listener):
 
     def observe(self, batch: Sequence[Stimulus]) -> list[Observation]:
         """Compare each sound with its original."""
-        return [self._one(*stimulus.pair) for stimulus in batch]
+        return [self._one(*stimulus.pair, language=stimulus.language or self.language) for stimulus in batch]
 
-    def _one(self, original: Audio, anonymized: Audio) -> Observation:
-        before, after = self._texts(original), self._texts(anonymized)
+    def _one(self, original: Audio, anonymized: Audio, *, language: str) -> Observation:
+        whisper.check_language(language)
+        before, after = self._texts(original, language), self._texts(anonymized, language)
         values = {"faithfulness": faithfulness(before, after), "ceiling": word_agreement(*before)}
         return Observation(values=values)
 
-    def _texts(self, audio: Audio) -> tuple[str, str]:
-        sound, normalize = resample(audio, RATE_HZ), normalizer(self.normalizer)
+    def _texts(self, audio: Audio, language: str) -> tuple[str, str]:
+        sound = resample(audio, RATE_HZ)
         windows = [w for w in windows_at_quiet_points(sound, longest_s=_WINDOW_S) if not is_silent(w)]
-        second = " ".join(whisper.transcribe(w.samples, language=self.language) for w in windows)
-        return normalize(Moonshine()([sound])[0]), normalize(second)
+
+        def heard(model: str) -> str:
+            return " ".join(whisper.transcribe(w.samples, language=language, model=model) for w in windows)
+
+        if language == "en":
+            normalize = normalizer(self.normalizer)
+            return normalize(Moonshine()([sound])[0]), normalize(heard(whisper.MODEL))
+        require(_OTHER)
+        normalize = normalizer(BY_LANGUAGE).of_language(language)
+        return normalize(heard(_OTHER)), normalize(heard(whisper.MODEL))
 
     def summarize(self, rows: Sequence[ObservedUtterance], context: SummaryContext) -> UtilitySummary:
         """Average the agreement, and the recognizers' own on the original."""

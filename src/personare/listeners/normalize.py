@@ -2,7 +2,8 @@
 
 The same normalizer is used for what was said and for what was recognized. ``whisper-english`` is the one published with
 Whisper [radford2023whisper, app. C], in the package whisper-normalizer; ``letters`` is for recognizers that write
-letters. Another one is a frozen dataclass that extends ``Normalizer``, named ``module:Class``.
+letters; ``language`` uses the rules of each language. Another one is a frozen dataclass that extends ``Normalizer``,
+named ``module:Class``.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from typing import Protocol, cast
 
 from personare.core.catalog import Catalog
 from personare.core.requirements import Requirements
+from personare.languages import LANGUAGES, RULES_VERSION, bare_words
 
+BY_LANGUAGE = "language"
 NORMALIZERS = Catalog(
     "normalizer",
     {
         "whisper-english": "personare.listeners.normalize:WhisperEnglish",
         "letters": "personare.listeners.normalize:Letters",
+        BY_LANGUAGE: "personare.listeners.normalize:ByLanguage",
     },
 )
 
@@ -41,6 +45,11 @@ class Normalizer(Protocol):
     def requires(self) -> Requirements:
         """Libraries that must be there."""
         return Requirements()
+
+    def of_language(self, code: str | None) -> Normalizer:
+        """Give the normalizer for texts in a language; itself where the language is of no matter."""
+        del code
+        return self
 
     @abstractmethod
     def __call__(self, text: str) -> str:
@@ -97,3 +106,35 @@ class Letters(Normalizer):
         plain = "".join(c for c in plain if not unicodedata.combining(c))
         plain = re.sub(r"[^\w']|_", " ", plain)
         return " ".join(re.sub(r"(?<!\w)'|'(?!\w)", " ", plain).split())
+
+
+@dataclass(frozen=True)
+class ByLanguage(Normalizer):
+    """The rules of each language: numbers as words, lower case, accents kept; English by Whisper's normalizer.
+
+    A language without a row in ``personare.languages`` is written in lower case without punctuation.
+
+    >>> ByLanguage().of_language("de")("Um 7:45 Uhr, für 12,50 €!")
+    'um sieben uhr fünfundvierzig für zwölf euro fünfzig'
+    >>> ByLanguage().of_language("pl")("Dzień dobry, PAŃSTWU!")
+    'dzień dobry państwu'
+    """
+
+    code: str = "en"
+
+    @property
+    def fingerprint(self) -> str:
+        """The version of the rules and of the package that writes numbers."""
+        return f"language:{RULES_VERSION}:{metadata.version('num2words')}:{_whisper_version()}"
+
+    def of_language(self, code: str | None) -> Normalizer:
+        """Give the rules of one language; English where nobody states it."""
+        return ByLanguage(code or "en")
+
+    def __call__(self, text: str) -> str:
+        """Normalize one text."""
+        return LANGUAGES[self.code].normalize(text) if self.code in LANGUAGES else bare_words(text)
+
+
+def _whisper_version() -> str:
+    return WhisperEnglish().fingerprint

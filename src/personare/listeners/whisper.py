@@ -40,6 +40,7 @@ class Whisper(Recognizer):
     """
 
     paper: ClassVar[str] = "Radford et al., Robust speech recognition via large-scale weak supervision, 2022"
+    languages: ClassVar[tuple[str, ...]] = ("en",)
     requires = Requirements("the listener 'whisper'", {"faster_whisper": "asr"}, models=("whisper",))
 
     tokens_per_s: float = 6.5

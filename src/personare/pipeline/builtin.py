@@ -16,6 +16,7 @@ import polars as pl
 from personare.attackers.knowledge import knowledge
 from personare.core.errors import ConfigError, did_you_mean
 from personare.corpora import read_corpus
+from personare.languages import LANGUAGES
 from personare.pipeline.attack_sets import (
     LEVELS,
     PLAIN,
@@ -28,6 +29,8 @@ from personare.pipeline.attack_sets import (
 )
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.given_choice import GivenSpeechChoice
+from personare.pipeline.measures.utility import FOR_ANY_LANGUAGE
+from personare.pipeline.per_language import per_language
 from personare.pipeline.resolve import resolve_anonymizers
 from personare.pipeline.roles import TRIAL
 from personare.pipeline.study import ORIGINAL, AttackerChoice, CorpusChoice, ListenerChoice, Study
@@ -87,9 +90,11 @@ def _usual(speech: GivenSpeechChoice, embedder: str | None, *, quick: bool, seed
     if embedder is not None:
         return plain_set(embedder)
     study = Study("who is attacked", speech.corpus(), {speech.label: speech.settings}, seed=seed, skip_impossible=True)
-    (label,) = study.corpora
+    study = per_language(study, stages=Path())
     (anonymizer,) = resolve_anonymizers(study, Path.cwd())
-    corpus = read_study_corpus(label, study, [anonymizer], stages=Path())
+    read = [read_study_corpus(label, study, [anonymizer], stages=Path()) for label in study.corpora]
+    # of several languages the smallest decides: everybody is attacked in the same way
+    corpus = min(read, key=lambda one: len(one.enrolled & one.tested))
     voice = quick_set()
     if not quick:
         voice = strongest_set(
@@ -108,11 +113,12 @@ def comparison(
     attacked: int,
     listeners: Sequence[str] = ("moonshine", "dnsmos"),
     seed: int = 1,
+    notes: Sequence[str] = (),
 ) -> Study:
     """Which of these methods hides best, and what does each cost in words and quality?
 
     ``anonymizers`` are methods with their parameters, by label, as in a study file; ``attacked`` is how many people
-    there are: an attacker who learns from the others of them takes part where they are enough.
+    there are: an attacker who learns from the others of them takes part where they are enough. ``notes`` come first.
     """
     listening = listener_choices(listeners, {})
     frame = read_corpus(original).corpus.frame.with_columns(pl.lit(TRIAL).alias("role"))
@@ -128,7 +134,7 @@ def comparison(
         utterances_per_trial=UTTERANCES_PER_TRIAL,
         skip_impossible=True,
         seed=seed,
-        notes=" ".join((*played.notes, *reading.notes)),
+        notes=" ".join((*notes, *played.notes, *reading.notes)),
     )
 
 
@@ -162,6 +168,19 @@ def listening(
         clips=0,
         notes=" ".join(speech.notes),
     )
+
+
+def usual_listeners(languages: Sequence[str]) -> tuple[str, ...]:
+    """Name the listeners for speech in these languages (none: not stated) where nobody names any."""
+    return (recognizer_for(languages), "pitch", "pesq", "stoi", "estoi", "dnsmos")
+
+
+def recognizer_for(languages: Sequence[str]) -> str:
+    """Name the recognizer that listens to speech in these languages: one that methods do not use there."""
+    if set(languages) <= {"en"}:
+        return "moonshine"
+    used = {LANGUAGES[code].recognizer for code in languages if code in LANGUAGES}
+    return next((name for name in FOR_ANY_LANGUAGE if name not in used), FOR_ANY_LANGUAGE[-1])
 
 
 def listener_choices(names: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, ListenerChoice]:

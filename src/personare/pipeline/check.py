@@ -27,6 +27,7 @@ from personare.pipeline.measures import (
     requested_metrics,
 )
 from personare.pipeline.measures.utility import fitting_listeners, listener_problems
+from personare.pipeline.per_language import per_language
 from personare.pipeline.resolve import (
     ResolvedAnonymizer,
     ResolvedAttacker,
@@ -49,6 +50,8 @@ class Checked:
 
 def check_study(study: Study, stages: Path, *, home: Path) -> Checked:
     """Look at everything a study names; ``stages`` is where invented voices would lie, ``home`` the study's folder."""
+    split, unread = tried(lambda: per_language(study, stages=stages))  # what cannot be read is named below
+    study = study if unread else split
     anonymizers, problems = _anonymizers(study, home)
     attackers, more = _attackers(study, anonymizers, home)
     problems += more

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from personare.core.errors import ConfigError
+from personare.core.language_codes import checked_language
 
 Names = str | tuple[str, ...]
 
@@ -40,6 +41,10 @@ class CorpusChoice:
     skip : so many of these people are left out first, so that two corpora of a study share nobody.
     source : whose voices invented people have: ``kokoro`` (182 at most, better sound) or ``piper`` (904, quicker).
     reading : what invented people read: our ``sentences``, or ``words`` in no order (piper), for recognizers to learn.
+    language : of all its speech, a code such as ``de``, or ``auto`` to identify it; without, its own column
+        ``language``. Invented people speak it (English without).
+    spoken : use the utterances in this language only. A corpus that states several languages is measured language by
+        language.
     parts : which values of the ``part`` column are for what. Without it, parts that are called train, calibration,
         enrolment and trial are for what their names say.
     train, calibration : where no part is named: how many speakers (below 1: which share) are set aside.
@@ -62,6 +67,8 @@ class CorpusChoice:
     skip: int = 0
     source: Literal["kokoro", "piper"] = "kokoro"
     reading: Literal["sentences", "words"] = "sentences"
+    language: str | None = None
+    spoken: str | None = None
     parts: Parts | None = None
     train: float = 0.0
     calibration: float = 0.0
@@ -74,6 +81,10 @@ class CorpusChoice:
     RENAMED: ClassVar[Mapping[str, str]] = {"least": "min_speech"}
 
     def __post_init__(self) -> None:
+        for name in ("language", "spoken"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, checked_language(str(value), where=name))
         for name in ("speakers", "utterances", "enrolment"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from personare.pipeline.graph import Graph
 from personare.pipeline.jobs.voices import VoiceWork
+from personare.pipeline.per_language import per_language
 from personare.pipeline.probe import few, probe_measures, probe_sounds, probe_voices
 from personare.pipeline.probe_training import probe_training
 from personare.pipeline.run import HASHES, read_corpora
@@ -55,6 +56,7 @@ def plan_study(study: Study, folder: Path, *, home: Path, probe: bool = True) ->
     store = Store(folder / "stages")
     with tempfile.TemporaryDirectory(prefix="personare-") as name:
         temporary = Path(name)
+        study = per_language(study, stages=temporary)
         digests = _digests(store, temporary)
         corpora = {label: with_digests(one, digests) for label, one in read_corpora(study, home, store).items()}
         graph = Graph(study, corpora, home, digests)

@@ -21,6 +21,7 @@ from personare.engine import Engine
 from personare.pipeline.attacker_choice import AttackerChoice
 from personare.pipeline.folder import STAGES
 from personare.pipeline.jobs.guess_attributes import with_guesses
+from personare.pipeline.jobs.spoken_languages import with_languages
 from personare.pipeline.jobs.target import noted_origin
 from personare.pipeline.resolve import GIVEN, METHOD, ResolvedAnonymizer, resolve_anonymizer
 from personare.pipeline.study import ORIGINAL, CorpusChoice
@@ -38,6 +39,7 @@ class GivenSpeechChoice:
         names too, has the parameters that the folder names.
     train : speech of other people to learn from; own_train : whether the original corpus has a part for that.
     name : what the corpus is called, by its file or folder without; notes : what a reader must know about it.
+    languages : those that the original speech is stated to be in.
     """
 
     original: Path
@@ -50,6 +52,7 @@ class GivenSpeechChoice:
     own_train: bool = False
     name: str = ""
     notes: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -128,11 +131,13 @@ def given_speech(
     level: str = "speaker",
     guess: Sequence[str] = (),
     speaker_from: str | None = None,
+    language: str | None = None,
 ) -> GivenSpeechChoice:
     """Name both corpora by path; those in memory, read by a rule, or with guessed columns, are listed in ``folder``.
 
     ``guess`` are attributes (gender, age_group) that are guessed by machine where nobody noted them. ``speaker_from``
-    says who speaks in a folder without order: the originals, and what another tool made of them.
+    says who speaks in a folder without order: the originals, and what another tool made of them. ``language`` is that
+    of all speech, or ``auto`` to identify it.
     """
     _refuse_swapped(original, anonymized)
     name = "corpus" if isinstance(original, Corpus) else original.resolve().stem
@@ -156,6 +161,12 @@ def given_speech(
         notes += guesses.notes
         if guesses.failures:
             notes.append(f"For {len(guesses.failures)} speakers nothing could be guessed: no voice was found in them.")
+    if language is not None:
+        filled = with_languages((original if isinstance(original, Corpus) else source).frame, language, engine=engine)
+        original = Corpus(filled.frame)
+        notes += filled.notes
+        if filled.failures:
+            notes.append(f"For {len(filled.failures)} recordings no language could be identified.")
     return GivenSpeechChoice(
         _listed(original, folder, "original"),
         _listed(anonymized, folder, "anonymized"),
@@ -167,6 +178,7 @@ def given_speech(
         "train" in parts,
         name,
         tuple(notes),
+        tuple((original if isinstance(original, Corpus) else source).languages),
     )
 
 

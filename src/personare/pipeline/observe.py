@@ -25,6 +25,7 @@ class UtterancePair:
     """One utterance: the original file (or a part of it) and the anonymized file; None where nothing was changed.
 
     ``channel`` and ``anonymized_channel``: where the person is in the two files, if other channels are other people.
+    ``language``: of the speech, where the corpus states it.
     """
 
     utterance: str
@@ -34,6 +35,7 @@ class UtterancePair:
     end_s: float | None = None
     channel: int | None = None
     anonymized_channel: int | None = None
+    language: str | None = None
 
     def read(self) -> tuple[Audio, Audio]:
         """Read the original and the anonymized sound, one channel each."""
@@ -75,7 +77,7 @@ class ObserveWork:
             except Exception as error:  # as engines do: whatever happens to one pair is not the neighbours' failure
                 rows[i] = line_of(error)
         try:
-            observed = self._observed(list(sounds.values()))
+            observed = self._observed([(*sounds[i], pairs[i].language) for i in sounds])
             rows |= {i: ObservedUtterance(pairs[i].utterance, sides) for i, sides in zip(sounds, observed, strict=True)}
         except Exception as error:
             if len(sounds) > 1:
@@ -86,11 +88,11 @@ class ObserveWork:
                 rows |= {i: line_of(error) for i in sounds}
         return [rows[i] for i in range(len(pairs))]
 
-    def _observed(self, sounds: Sequence[tuple[Audio, Audio]]) -> list[dict[Side, Observation]]:
+    def _observed(self, sounds: Sequence[tuple[Audio, Audio, str | None]]) -> list[dict[Side, Observation]]:
         """Observe all pairs in one batch: side by side, or each side by itself."""
         if self.listener.compares:
-            batch = [Stimulus(anonymized, original) for original, anonymized in sounds]
+            batch = [Stimulus(anonymized, original, language) for original, anonymized, language in sounds]
             return [{"both": observation} for observation in observe(self.listener, batch, remember=self.remember)]
-        batch = [Stimulus(sound) for pair in sounds for sound in pair]
+        batch = [Stimulus(sound, language=language) for *pair, language in sounds for sound in pair]
         found = observe(self.listener, batch, remember=self.remember)
         return [dict(zip(SIDES, found[2 * i : 2 * i + 2], strict=True)) for i in range(len(sounds))]

@@ -19,6 +19,7 @@ from personare.pipeline.folder import STAGES, RunFolder, write_folder
 from personare.pipeline.given import read_study_corpus
 from personare.pipeline.graph import Graph
 from personare.pipeline.jobs.voices import make_voices
+from personare.pipeline.per_language import per_language
 from personare.pipeline.read import study_text
 from personare.pipeline.resolve import resolve_anonymizers
 from personare.pipeline.speech import FileDigests, StudyCorpus, with_digests
@@ -122,6 +123,7 @@ def _run(
     log = Log(folder / LOG, watch)
     if command := typed():
         log.say(f"command: {command}")
+    study = per_language(study, stages=store.folder)
     corpora = {}
     digests = FileDigests(store.folder / HASHES)
     for label, one in read_corpora(study, home, store).items():

@@ -15,13 +15,22 @@ import polars as pl
 
 from personare.core.errors import AudioError, CorpusError
 from personare.core.files import write_text
+from personare.core.language_codes import AUTO, language_title
 from personare.core.seeding import Key
 from personare.core.tables import Corpus, Trials
 from personare.core.weights import file_sha256
 from personare.corpora import read_corpus
 from personare.corpora.problems import Problem
+from personare.corpora.voices.plan import ENGLISH
 from personare.corpora.voices.synthesizer import fingerprint
 from personare.pipeline.attributes import Attribute, attribute_of
+from personare.pipeline.jobs.spoken_languages import (
+    LANGUAGE,
+    NOT_GIVEN,
+    counts_text,
+    filled_languages,
+    stated_counts,
+)
 from personare.pipeline.jobs.voices import VoiceWork, Wanted
 from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL, with_roles
 from personare.pipeline.study import CorpusChoice, Parts, Study
@@ -106,7 +115,9 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
     notes: list[str] = []
     if choice.path is None:
         counts = (choice.speakers or DEMO_SPEAKERS, choice.utterances or DEMO_UTTERANCES)
-        wanted = Wanted(*counts, choice.voices, DEMO_RATE_HZ, choice.source, choice.reading, choice.skip)
+        wanted = Wanted(
+            *counts, choice.voices, DEMO_RATE_HZ, choice.source, choice.reading, choice.skip, _invented_language(choice)
+        )
         folder = stages / f"voices-{hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]}"
         frame = _invented(wanted, folder)
     else:
@@ -114,6 +125,8 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         frame, trials = reading.corpus.frame, reading.trials
         problems = tuple(p for p in reading.problems if p.kind in FATAL and not study.skip_impossible)
         notes += [*reading.notes, *(p.line for p in reading.problems if p not in problems)]
+        frame, more = in_languages(frame, choice, stages)
+        notes += more
         choice, more = _parts_found(choice, frame) if choice.is_attacked else (choice, [])
         notes += more
         frame, more = _attacked_only(frame, choice, attacked)
@@ -136,6 +149,24 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         train_path=choice.train_path,
         is_attacked=choice.is_attacked,
     )
+
+
+def in_languages(frame: pl.DataFrame, choice: CorpusChoice, stages: Path) -> tuple[pl.DataFrame, list[str]]:
+    """State or identify the language of a corpus as its choice says, and keep the utterances in one language."""
+    filled = filled_languages(frame, choice.language, memory=stages / "languages.json")
+    kept = _spoken_in(filled.frame, choice.spoken)
+    if kept.is_empty():
+        raise CorpusError(f"no utterance is in {language_title(str(choice.spoken))}; leave out spoken")
+    counts = stated_counts(kept)
+    stated = [] if set(counts) == {NOT_GIVEN} else [f"language: {counts_text(counts)} utterances"]
+    return kept, [*filled.notes, *stated]
+
+
+def _spoken_in(frame: pl.DataFrame, code: str | None) -> pl.DataFrame:
+    """Keep the utterances in one language, and those whose language nobody states where nobody states any."""
+    if code is None or LANGUAGE not in frame.columns:
+        return frame
+    return frame.filter(pl.col(LANGUAGE) == code)
 
 
 def _attacked_only(
@@ -162,7 +193,7 @@ def _learnt_from(frame: pl.DataFrame, choice: CorpusChoice) -> tuple[pl.DataFram
     """Add the corpus that is learnt from; people who are attacked are left out of it."""
     if choice.train_path is None:
         return frame, []
-    others = read_corpus(choice.train_path, person_channels=True).corpus.frame
+    others = _spoken_in(read_corpus(choice.train_path, person_channels=True).corpus.frame, choice.spoken)
     frame = frame.filter(pl.col("role") != TRAIN)
     attacked = frame["speaker"].unique().to_list()
     both = others.filter(pl.col("speaker").is_in(attacked))["speaker"].n_unique()
@@ -208,7 +239,15 @@ def _invented(wanted: Wanted, folder: Path) -> pl.DataFrame:
         for u in wanted.plan()
     ]
     columns = ["utterance", "speaker", "audio", "gender", "text", "digest"]
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return frame if wanted.language == ENGLISH else frame.with_columns(pl.lit(wanted.language).alias(LANGUAGE))
+
+
+def _invented_language(choice: CorpusChoice) -> str:
+    """Give the language that invented people speak."""
+    if choice.language == AUTO:
+        raise CorpusError("invented people speak a language that is named, e.g. de, not auto")
+    return choice.language or ENGLISH
 
 
 class FileDigests:
@@ -250,8 +289,8 @@ def _state(path: str) -> str:
 
 
 def content_of(frame: pl.DataFrame) -> str:
-    """Hash what a result depends on: ids, speakers, genders, cuts and the content of the files; not where they lie."""
-    known = ("utterance", "speaker", "gender", "start_s", "end_s", "person_channel", "digest")
+    """Hash what a result depends on: ids, speakers, genders, languages, cuts and content of files, not their place."""
+    known = ("utterance", "speaker", "gender", "start_s", "end_s", "person_channel", "language", "digest")
     columns = [c for c in known if c in frame.columns]
     if "digest" not in columns:
         raise AudioError("the speech has not been hashed yet")

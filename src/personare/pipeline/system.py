@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from personare.anonymizers import ANONYMIZERS
+from personare.anonymizers.former_names import present_names
 from personare.core.audio import Audio
-from personare.core.errors import ConfigError, PersonareError
+from personare.core.errors import ConfigError, PersonareError, RejectedSpeechError
 from personare.core.fingerprint import SystemIdentity, fingerprint
+from personare.core.language_codes import language_title
 from personare.core.protocols import Anonymizer
 from personare.core.seeding import Key, token_for
 from personare.pseudospeakers import PSEUDOSPEAKERS
 from personare.pseudospeakers.generator import PseudoSpeakerGenerator
 
 CARD = "anonymization.json"
+LANGUAGE = "language"  # the parameter of methods that transcribe
 Level = Literal["speaker", "utterance"]
 Family = Literal["anonymizer", "pseudospeaker"]
 _CATALOGS = {"anonymizer": ANONYMIZERS, "pseudospeaker": PSEUDOSPEAKERS}
@@ -53,6 +56,27 @@ class System:
     def build(self) -> Anonymizer:
         """Make the anonymizer, once a process; unknown names and parameters are errors with a suggestion."""
         return cast(Anonymizer, self._built())
+
+    def in_language(self, language: str | None) -> System:
+        """Give the system for a recording whose ``language`` the corpus states; itself where nobody does.
+
+        A language among the parameters overrides the corpus. Speech in a language that the method does not speak is
+        refused; a method that does not transcribe works in any language.
+        """
+        if language is None or LANGUAGE in self.parameters or not self.transcribes:
+            return self
+        stated = replace(self, parameters={**self.parameters, LANGUAGE: language}, recorded=None)
+        try:
+            stated.build()
+        except ConfigError as error:
+            title = language_title(language)
+            raise RejectedSpeechError(f"the corpus says that this is {title}: {error}", language=language) from None
+        return stated
+
+    @property
+    def transcribes(self) -> bool:
+        """Whether the method recognizes words, so that it must know their language."""
+        return self.family == "anonymizer" and bool(getattr(ANONYMIZERS.load(self.method), "LANGUAGES", ()))
 
     def build_generator(self) -> PseudoSpeakerGenerator[Any]:
         """Make the generator of speaker vectors."""
@@ -191,13 +215,16 @@ def rehearse(system: System) -> bool:
 
 
 def read_system(folder: Path) -> System | None:
-    """Read from an anonymized folder how it was made; None when another tool made it."""
+    """Read from an anonymized folder how it was made, in present names; None when another tool made it."""
     path = folder / CARD
     if not path.is_file():
         return None
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
         recorded = str(card.get("fingerprint", ""))
-        return System(card["method"], card["parameters"], card["level"], recorded=recorded)
+        method, parameters = card["method"], card["parameters"]
+        if "card" not in card:
+            method, parameters = present_names(method, parameters)
+        return System(method, parameters, card["level"], recorded=recorded)
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ConfigError(f"{path}: not a card written by personare anonymize ({error})") from None

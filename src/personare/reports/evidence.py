@@ -54,9 +54,9 @@ LIMITS = (
     "more speech of one person or other people may give other values. What was not played is named above.",
     "The voice and the words are two risks. Names, places and stories identify people whatever the voice sounds like; "
     "the risk by words counts how far an attacker gets who reads only, and does not find what a person could look up.",
-    "Methods that transcribe (balanced, strong) speak English only. They reject recordings in other languages and omit "
-    "shorter stretches; both are counted under Recordings. A wrong word that was recognized is spoken as clearly as a "
-    "right one.",
+    "Methods that transcribe (balanced, strong) speak English, German, French, Spanish, Italian and Portuguese. They "
+    "reject recordings in other languages and omit shorter stretches; both are counted under Recordings. A wrong word "
+    "that was recognized is spoken as clearly as a right one.",
     "Nothing is said about background sounds, and only the attributes listed were tested for inference.",
     "While anybody holds the key, the original recordings or a table between both, the data are pseudonymous for them.",
     "There is no legal threshold. Whether the remaining risk is acceptable is for the controller to decide and to "

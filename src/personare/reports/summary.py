@@ -92,7 +92,10 @@ def _cells(group: Sequence[Finding]) -> list[str]:
 
 
 def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]:
-    """Lay out what the table of attackers does not show: one row per metric at the smallest L and largest N."""
+    """Lay out what the table of attackers does not show: one row per metric at the smallest L and largest N.
+
+    Several corpora, which several languages are too, have a column of their own in front.
+    """
     best: dict[tuple[str, str, str, str], Finding] = {}
     for finding in overall(findings):
         c = finding.conditions
@@ -104,11 +107,22 @@ def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]
         if key not in best or _size(finding) > _size(best[key]):
             best[key] = finding
     order = {name: place for place, name in enumerate(CARDS)}
+    corpora = len({key[0] for key in best}) > 1
     rows = [
-        [key[1], key[2], f.metric.title, _size_text(f), f.text, f.chance_text, f"{f.estimate.n:,}", f"{f.failed:,}"]
+        [
+            *[key[0]] * corpora,
+            key[1],
+            key[2],
+            f.metric.title,
+            _size_text(f),
+            f.text,
+            f.chance_text,
+            f"{f.estimate.n:,}",
+            f"{f.failed:,}",
+        ]
         for key, f in sorted(best.items(), key=lambda item: (item[0][0], order.get(item[0][3], len(order))))
     ]
-    return ["method", "by", "metric", "at", "value [95 %]", "chance", "n", "failed"], rows
+    return ["corpus"] * corpora + ["method", "by", "metric", "at", "value [95 %]", "chance", "n", "failed"], rows
 
 
 def _size(finding: Finding) -> tuple[int, int]:

@@ -50,8 +50,8 @@ NEXT_STEPS: dict[Protection, str] = {
     "not protected": "do not release it as anonymous; use a stronger method ({stronger}) and evaluate again.",
     "not decided": "attack more people, with more speech of each: so few prove nothing.",
 }
-STRONGEST = ("strong", "cascade")  # the preset and its method: nobody is sent where they are
-QUICKER = ("balanced", "xvector")
+STRONGEST = ("strong", "cascade")  # presets and their method: nobody is sent where they are
+QUICKER = "balanced"
 NOTHING_STRONGER: dict[Protection, str] = {
     "partly protected": "release fewer utterances of each person; no stronger method is built in.",
     "not protected": "do not release it as anonymous; try fewer utterances of each person, or a method of your own.",
@@ -138,8 +138,7 @@ class MethodVerdict:
             return PLAY_INFORMED
         if any(name in self.method for name in STRONGEST):
             return NOTHING_STRONGER.get(self.protection, NEXT_STEPS[self.protection])
-        known = any(name in self.method for name in QUICKER)
-        other = "" if known else f"; `--strength {QUICKER[0]}` is quicker"
+        other = "" if QUICKER in self.method else f"; `--strength {QUICKER}` is quicker"
         return NEXT_STEPS[self.protection].format(stronger=f"`personare anonymize --strength {STRONGEST[0]}`{other}")
 
     @property

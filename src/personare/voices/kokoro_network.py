@@ -6,36 +6,30 @@ The shipped network has 8-bit weights. What it convolves is rounded to 8 bits to
 
 The same sum is one product of the shifted inputs, side by side, [frames, kernel x channels], with the weights
 [kernel x channels, out]. For such a product, but not for a convolution, the runtime has instructions that multiply
-unsigned by signed bytes; weights and their zero lowered by 128 are signed bytes with the same differences. Whole
-numbers do not round: the sound is the same to the bit. On processors without these instructions the runtime adds
-neighbouring products in 16 bits, where large ones do not fit; there the network is taken as it was shipped.
+unsigned by signed bytes (see ``core.byte_products``). Whole numbers do not round: the sound is the same to the bit. On
+processors without these instructions the network is taken as it was shipped.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from personare.core.byte_products import lowered, multiplies_exactly
 from personare.core.onnx_format import (
-    INT32,
-    UINT8,
     OnnxNetwork,
     OnnxNode,
     OnnxTensor,
-    OnnxValue,
     decode_model,
     encode_model,
     integers_of,
     make_node,
     make_tensor,
 )
-from personare.core.sessions import open_session
 
 OPSETS, IR_VERSION = {"": 20, "com.microsoft": 1}, 9  # of the shipped file
-_SIGNED = 128
 _END = np.iinfo(np.int64).max
 
 
@@ -51,23 +45,6 @@ def with_products(encoded: bytes) -> bytes:
     constants = [tensor for name, tensor in rewrite.constants.items() if name in used]
     network = OnnxNetwork(rewrite.nodes, shipped.inputs, shipped.outputs, constants, shipped.name)
     return encode_model(network, opsets=OPSETS, ir_version=IR_VERSION)
-
-
-@lru_cache(maxsize=1)
-def multiplies_exactly() -> bool:
-    """Whether sums of the largest products of unsigned and signed bytes come out right here."""
-    size = 64
-    network = OnnxNetwork(
-        [make_node("MatMulInteger", ["x", "w"], ["y"])],
-        [OnnxValue("x", (size, size), UINT8)],
-        [OnnxValue("y", (size, size), INT32)],
-        [make_tensor("w", np.where(np.arange(size) % 2, -128, 127).astype(np.int8) * np.ones((size, 1), np.int8))],
-    )
-    (products,) = open_session(encode_model(network, opsets=OPSETS, ir_version=IR_VERSION)).run(
-        None, {"x": np.full((size, size), 255, np.uint8)}
-    )
-    largest = size * 255 * np.where(np.arange(size) % 2, -128, 127)
-    return bool((products == largest).all())
 
 
 @dataclass
@@ -87,10 +64,10 @@ class _ProductRewrite:
     def _product(self, node: OnnxNode) -> None:
         values, weight, values_zero, weight_zero = node.inputs
         (output,) = node.outputs
-        kernel = self.constants[weight].array().astype(np.int16)  # [out, channels, width]
+        kernel = self.constants[weight].array()  # [out, channels, width]
         (width,), (step,), pads = (integers_of(node, name) for name in ("kernel_shape", "dilations", "pads"))
-        lowered = (kernel - _SIGNED).astype(np.int8).transpose(2, 1, 0).reshape(-1, len(kernel))
-        zero = (self.constants[weight_zero].array().astype(np.int16) - _SIGNED).astype(np.int8)
+        matrix = lowered(kernel).transpose(2, 1, 0).reshape(-1, len(kernel))
+        zero = lowered(self.constants[weight_zero].array())
         frames = self._node("Transpose", [values], f"{output}/frames", perm=[0, 2, 1])
         if any(pads):
             around = self._constant(f"{output}/pads", np.array([0, pads[0], 0, 0, pads[1], 0], np.int64))
@@ -98,7 +75,7 @@ class _ProductRewrite:
         if width > 1:
             shifted = [self._shifted(frames, index * step, (width - 1 - index) * step) for index in range(width)]
             frames = self._node("Concat", shifted, f"{output}/beside", axis=2)
-        factors = [self._constant(f"{output}/weight", lowered), values_zero, self._constant(f"{output}/zero", zero)]
+        factors = [self._constant(f"{output}/weight", matrix), values_zero, self._constant(f"{output}/zero", zero)]
         product = self._node("MatMulInteger", [frames, *factors], f"{output}/product")
         self._node("Transpose", [product], output, perm=[0, 2, 1])
 

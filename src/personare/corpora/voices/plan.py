@@ -7,6 +7,7 @@ with mixtures of two of them. Piper's 904 voices come in an order that the seed 
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,6 +16,8 @@ from personare.core.seeding import Key, rng_for
 from personare.corpora.voices.piper_source import piper_speaker
 from personare.corpora.voices.speakers import Gender, Source, Speaker
 from personare.corpora.voices.text import Reading, row_of_words, sentences
+from personare.languages import language as language_row
+from personare.languages.sentences import sentences_in
 from personare.voices.piper import VOICES as PIPER_VOICES
 
 # The name tells: a/b = American/British, f/m = female/male. Clear readers first; nicole, who whispers, comes last.
@@ -28,6 +31,7 @@ OWN_VOICES: dict[Gender, tuple[str, ...]] = {
         *("am_liam", "am_onyx", "bm_daniel", "am_adam", "am_santa"),
     ),
 }
+ENGLISH = "en"
 SHARE_RANGE = (0.4, 0.6)  # of the first voice in a mixture: the middle lies farthest from both
 PACE_RANGE = (1.0, 1.25)  # speaking rate, 1 is the voice's own, which is slow
 MOST_ROWS = 2_000  # rows of words that one speaker reads at most
@@ -41,6 +45,7 @@ class PlannedUtterance:
     speaker: Speaker
     text: str
     phonemes: str
+    language: str = ENGLISH
 
 
 def most_speakers(source: Source = "kokoro") -> int:
@@ -82,8 +87,11 @@ def plan(
     source: Source = "kokoro",
     reading: Reading = "sentences",
     skip: int = 0,
+    language: str = ENGLISH,
 ) -> list[PlannedUtterance]:
     """Plan ``utterances`` different sentences, or rows of words, for each of ``speakers`` people after the first ones.
+
+    In another ``language`` than English, Kokoro's speakers read the sentences of that language.
 
     >>> [u.name for u in plan(2, 2, seed=1)]
     ['v001-01', 'v001-02', 'v002-01', 'v002-02']
@@ -93,13 +101,18 @@ def plan(
         raise ConfigError(f"skip must be 0 or more, not {skip}")
     if not 1 <= speakers <= most - skip:
         raise ConfigError(f"speakers must be 1 to {most - skip}, not {speakers}; {source} has no more distinct voices")
+    if language != ENGLISH and (source != "kokoro" or reading != "sentences"):
+        raise ConfigError(f"Piper and rows of words are English; in '{language}' use source kokoro, reading sentences")
     if reading == "words" and source != "piper":
         raise ConfigError("rows of words need a voice that reads any word: source piper")
-    most_utterances = len(sentences()) if reading == "sentences" else MOST_ROWS
+    texts = len(sentences() if language == ENGLISH else sentences_in(language))
+    most_utterances = texts if reading == "sentences" else MOST_ROWS
     if not 1 <= utterances <= most_utterances:
         why = "nobody reads a sentence twice" if reading == "sentences" else "ask for more speakers"
         raise ConfigError(f"utterances must be 1 to {most_utterances}, not {utterances}; {why}")
     read = _sentences if reading == "sentences" else _rows_of_words
+    if language != ENGLISH:
+        read = functools.partial(_sentences_in, language)
     return [
         utterance
         for number in range(skip + 1, skip + speakers + 1)
@@ -114,6 +127,17 @@ def _sentences(who: Speaker, count: int, seed: int) -> list[PlannedUtterance]:
     return [
         PlannedUtterance(f"{who.name}-{place:02d}", who, sentence.text, sentence.phonemes(who.accent))
         for place, sentence in enumerate(chosen, start=1)
+    ]
+
+
+def _sentences_in(code: str, who: Speaker, count: int, seed: int) -> list[PlannedUtterance]:
+    """Choose the sentences of another language that one speaker reads."""
+    texts, row = sentences_in(code), language_row(code)
+    order = rng_for(Key.from_seed(seed).child("voices"), "sentences", code, who.name).permutation(len(texts))
+    chosen = [texts[index] for index in order[:count]]
+    return [
+        PlannedUtterance(f"{who.name}-{code}{place:02d}", who, text, row.pronounce(text), code)
+        for place, text in enumerate(chosen, start=1)
     ]
 
 

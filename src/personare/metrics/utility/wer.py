@@ -44,7 +44,8 @@ CHARACTER_CARD = MetricCard(
     bounds=(0.0, math.inf),
     chance=None,
     cite="personare, after tomashenko2022voiceprivacy, sec. 2.3.1",
-    reading="wrong, lost and invented letters per letter that was said, for recognizers that write letters",
+    reading="wrong, lost and invented letters per letter that was said: for recognizers that write letters, and beside "
+    "the WER for languages with long words, in which one wrong ending is a wrong word",
     caution="not comparable with a word error rate, which is usually several times as high; can exceed 1",
     unit="%",
 )

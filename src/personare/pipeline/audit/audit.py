@@ -37,7 +37,7 @@ _ADVICE = {
     "relink_duration": "--retime, or --trim, changes lengths",
     "relink_envelope": "--retime changes pauses and rate; a stronger method changes more",
     "relink_transcript": "--no-text leaves transcripts out",
-    "relink_waveform": "choose a method that synthesizes speech anew, e.g. --method xvector",
+    "relink_waveform": "choose a method that synthesizes speech anew, e.g. --method cascade",
 }
 
 

@@ -44,7 +44,7 @@ from personare.pipeline.jobs.speaker_survey import surveys
 from personare.pipeline.jobs.target import Format, Names, Origin, prepare
 from personare.pipeline.jobs.target import private_folder as private_folder
 from personare.pipeline.jobs.worktable import NOTED, WorkTable, in_shard, work_table
-from personare.pipeline.system import System
+from personare.pipeline.system import LANGUAGE, System
 
 Outcome = Result[Assignment, AnonymizedUtterance]
 Failures = dict[str, tuple[Assignment, str, FailureKind]]
@@ -221,6 +221,8 @@ def anonymize(
             speech=speech,
         )
         carried += NOTED if speech.languages or speech.non_speech else ()
+        if LANGUAGE in in_parts(corpus).columns and LANGUAGE not in carried:
+            carried.append(LANGUAGE)
         published = publish(work, table, private, carried=carried, ledger=ledger)
         done = table.made_in(shard)
     write_failures(private, failed, excluded)

@@ -9,13 +9,14 @@ import contextlib
 import hashlib
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from personare.anonymizers.signal.retiming import Timing
 from personare.core.audio import Audio, encode, is_whole, read_channels
-from personare.core.errors import AudioError, OutputError
+from personare.core.errors import AudioError, OutputError, RejectedSpeechError
 from personare.core.files import file_digest, file_sha256, write_bytes
 from personare.core.progress import part
 from personare.core.remote import RemoteFolder
@@ -159,7 +160,8 @@ class AnonymizeWork:
         if source is None:
             raise AudioError(f"{_people(one.item)[0].audio}: no such file")
         began = time.perf_counter()
-        opened = None if self.timing else in_blocks(_people(item), place, self.system, lambda: self.key)
+        system = self.system.in_language(stated_language(item))
+        opened = None if self.timing else in_blocks(_people(item), place, system, lambda: self.key)
         if opened is not None:
             several = shared_voice(item, _stretches(item)) if self.journaled else None
             speech_s, output = opened.finish(place, put=self.put, name=self.name_of(one.speaker, one.utterance))
@@ -167,7 +169,7 @@ class AnonymizeWork:
                 speech_s, time.perf_counter() - began, source, output, kept, several, source_s=speech_s
             )
         facts = self._facts(one)
-        long = None if self.timing else open_long(_people(item), place, self.system, lambda: self.key, facts)
+        long = None if self.timing else open_long(_people(item), place, system, lambda: self.key, facts)
         if long is not None:
             several = shared_voice(item, _stretches(item)) if self.journaled else None
             speech_s, output = long.finish(place, put=self.put, name=self.name_of(one.speaker, one.utterance))
@@ -183,7 +185,7 @@ class AnonymizeWork:
         seconds = sum(sound.duration_s for _, sound in tracks)
         people = [(t.speaker, t.utterance, sound) for t, sound in tracks]
         with part(1 / seconds if seconds else 0.0):  # methods count seconds; an engine hears shares of this item
-            spoken = speak_channels(self.system, self.key, people, speakers=[facts[t.speaker] for t, _ in tracks])
+            spoken = speak_channels(system, self.key, people, speakers=[facts[t.speaker] for t, _ in tracks])
         channels = [track.audio for track in spoken]
         if self.timing:
             channels = self.timing(channels, rng=rng_for(self.key, "timing", item.speaker, item.utterance))
@@ -208,11 +210,20 @@ class AnonymizeWork:
         """Give what is known of the people of an item; nothing where no survey is made."""
         facts = {who.speaker: SpeakerFacts(gender=_f_or_m(who.gender)) for who in _people(one.item)}
         if self.survey is not None:
-            survey, method = SpeakerSurvey(self.survey, self.fetch), self.system.build()
+            survey = SpeakerSurvey(self.survey, self.fetch)
             for sample in one.samples:
-                identity = self.system.present_fingerprint
-                facts[sample[0].speaker] = survey.facts(method, sample, fingerprint=identity)
+                system = self._surveyed_system(sample)
+                identity = system.present_fingerprint
+                facts[sample[0].speaker] = survey.facts(system.build(), sample, fingerprint=identity)
         return facts
+
+    def _surveyed_system(self, sample: Sequence[Utterance]) -> System:
+        """Give the system that surveys a speaker: where all recordings state one language, nobody identifies it."""
+        stated = {one.language for one in sample}
+        try:
+            return self.system.in_language(stated.pop() if len(stated) == 1 else None)
+        except RejectedSpeechError:  # each recording is refused when its own turn comes
+            return self.system
 
     def _kept(self, one: Assignment, place: Path, source: str | None) -> AnonymizedUtterance | Reason:
         """Tell what an earlier run left of an utterance, or why that cannot be kept."""
@@ -271,8 +282,16 @@ def source_digest(item: Item) -> str | None:
         return None
     except OSError as error:
         raise AudioError(f"{people[0].audio}: cannot be read ({error.strerror})") from None
-    parts = [(p.speaker, p.utterance, p.start_s, p.end_s, p.person_channel) for p in people]
+    parts: list[tuple[object, ...]] = [(p.speaker, p.utterance, p.start_s, p.end_s, p.person_channel) for p in people]
+    if (language := stated_language(item)) is not None:  # a corrected language makes a result anew
+        parts.append((language,))
     return hashlib.sha256(f"{content} {parts!r}".encode()).hexdigest()
+
+
+def stated_language(item: Item) -> str | None:
+    """Give the language that the corpus states for a recording; None where it states none, or several."""
+    stated = {person.language for person in _people(item)}
+    return stated.pop() if len(stated) == 1 else None
 
 
 def current_digest(item: Item, remote: RemoteFolder | None) -> str | None:

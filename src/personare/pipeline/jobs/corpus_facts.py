@@ -7,7 +7,7 @@ import itertools
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -19,6 +19,7 @@ from personare.core.pieces import grouped, kept
 from personare.core.tables import Corpus
 from personare.corpora.problems import Problem, found
 from personare.engine import Engine, Result
+from personare.pipeline.jobs.spoken_languages import stated_counts
 
 MOST_BARS = 8
 Value = TypeVar("Value", int, str)
@@ -51,7 +52,8 @@ class CorpusFacts:
     """What a corpus holds.
 
     ``hours`` come from headers or, without probing, from the table's own times (``hours_from`` says which); None where
-    neither is known. Rates, channels and encodings count files and are empty without probing.
+    neither is known. Rates, channels and encodings count files and are empty without probing. ``languages`` counts
+    utterances by the language that the corpus states.
     """
 
     utterances: int
@@ -70,6 +72,7 @@ class CorpusFacts:
     texts: int
     words: int
     parts: tuple[Part, ...]
+    languages: Mapping[str, int] = field(default_factory=dict)
 
 
 def probe_files(corpus: Corpus, engine: Engine) -> Iterator[Result[str, AudioFacts]]:
@@ -106,6 +109,7 @@ def facts_of(corpus: Corpus, headers: Mapping[str, AudioFacts] | None = None) ->
         texts=len(texts),
         words=int(texts.str.split(" ").list.len().sum()),
         parts=_parts(frame),
+        languages=stated_counts(frame),
     )
 
 

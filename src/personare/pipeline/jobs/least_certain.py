@@ -24,7 +24,7 @@ def heard_in(
     """Sum up (utterance, result, seconds before, seconds after, notes), and choose the least certain recordings."""
     source_s = result_s = omitted_s = 0.0
     languages: Counter[str] = Counter()
-    non_speech = partly = 0
+    non_speech = partly = other_speaker = 0
     uncertain: list[UncertainRecording] = []
     for utterance, result, before_s, after_s, notes in results:
         source_s, result_s = source_s + before_s, result_s + after_s
@@ -35,11 +35,12 @@ def heard_in(
             continue
         languages[notes.language] += 1
         partly, omitted_s = partly + bool(notes.omitted_s), omitted_s + notes.omitted_s
+        other_speaker += notes.other_speaker
         certain = (notes.language, notes.language_confidence, notes.word_confidence, notes.omitted_s)
         uncertain.append(UncertainRecording(utterance, result, *certain))
         if len(uncertain) > 8 * MOST_LISTED:
             uncertain = _least(uncertain)
-    summary = SpeechSummary(source_s, result_s, dict(languages), non_speech, partly, omitted_s)
+    summary = SpeechSummary(source_s, result_s, dict(languages), non_speech, partly, omitted_s, other_speaker)
     return summary, tuple(_least(uncertain))
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from personare import __version__
+from personare.anonymizers.former_names import CARD_VERSION
 from personare.core.errors import FailureKind
 from personare.core.files import TEMPORARY, atomic_path, file_sha256, temporary_path, write_text
 from personare.core.ledger import Excluded, Ledger, Outcome
@@ -57,6 +58,7 @@ def publish(
     _write_manifest(work.target / MANIFEST, table.listed(carried, rows=ROW_GROUP), private)
     items = table.made_in(None)
     card = {
+        "card": CARD_VERSION,
         "made_by": f"personare {__version__}",
         "method": work.system.method,
         "parameters": dict(work.system.parameters),

@@ -46,7 +46,7 @@ from personare.training.synthesizer.features import save
 from personare.voices.kokoro import MODEL as KOKORO
 from personare.voices.pronunciation import MODEL as PRONUNCIATION
 from personare.voices.pronunciation import pronounce
-from personare.voices.spelling import SYMBOL_COUNT, spell, symbol_numbers
+from personare.voices.spelling import ENGLISH_SYMBOL_COUNT, spell, symbol_numbers
 
 RECOGNIZER = "moonshine"
 MODELS = (RECOGNIZER, KOKORO, PRONUNCIATION)
@@ -151,7 +151,7 @@ def read_sentences(
             paths.append(read.item.path)
         else:
             failures.append((read.item.text, read.error or "failed"))
-    return hold_out(paths, settings, symbols=SYMBOL_COUNT, readers=len(READERS)), failures
+    return hold_out(paths, settings, symbols=ENGLISH_SYMBOL_COUNT, readers=len(READERS)), failures
 
 
 def train_reader(

@@ -21,11 +21,12 @@ from personare.core.errors import AudioError, ConfigError, OutputError
 from personare.core.files import atomic_path, write_text
 from personare.core.tables import Corpus
 from personare.core.weights import files_of, home
-from personare.corpora.voices.plan import PlannedUtterance, plan
+from personare.corpora.voices.plan import ENGLISH, PlannedUtterance, plan
 from personare.corpora.voices.speakers import Source
 from personare.corpora.voices.synthesizer import MODELS, fingerprint, synthesize
 from personare.corpora.voices.text import Reading
 from personare.engine import Engine, Result, Serial
+from personare.languages import language as language_row
 
 MANIFEST = "manifest.parquet"
 CARD = "voices.json"
@@ -37,7 +38,7 @@ RATE_RANGE_HZ = (8_000, 48_000)
 class Wanted:
     """What is asked for: how many speakers and utterances each, from which seed, at which rate, whose voices, what.
 
-    ``skip`` leaves the first people of the seed out, so that two corpora share nobody.
+    ``skip`` leaves the first people of the seed out, so that two corpora share nobody. ``language`` is what they speak.
     """
 
     speakers: int
@@ -47,8 +48,10 @@ class Wanted:
     source: Source = "kokoro"
     reading: Reading = "sentences"
     skip: int = 0
+    language: str = ENGLISH
 
     def __post_init__(self) -> None:
+        language_row(self.language)
         low, high = RATE_RANGE_HZ
         if not low <= self.rate_hz <= high:
             raise ConfigError(f"rate must be {low} to {high} Hz, not {self.rate_hz}")
@@ -62,6 +65,7 @@ class Wanted:
             source=self.source,
             reading=self.reading,
             skip=self.skip,
+            language=self.language,
         )
 
     @property
@@ -149,7 +153,7 @@ def prepare(target: Path, wanted: Wanted, items: list[PlannedUtterance]) -> None
     settings = asdict(wanted)
     if wanted.source == "kokoro":  # the only one there was: folders from before can be gone on with
         del settings["source"]
-    for name, before in (("reading", "sentences"), ("skip", 0)):  # likewise
+    for name, before in (("reading", "sentences"), ("skip", 0), ("language", ENGLISH)):  # likewise
         if settings[name] == before:
             del settings[name]
     card = {"made_by": "personare voices", **settings, "sounds": sha256(sounds.encode()).hexdigest()}
@@ -204,7 +208,7 @@ def _write_tables(work: VoiceWork, results: list[Result[PlannedUtterance, Spoken
             "audio": str(work.place_of(r.item).resolve()),
             "gender": r.item.speaker.gender,
             "text": r.item.text,
-            "accent": r.item.speaker.accent,
+            **({"accent": r.item.speaker.accent} if r.item.language == ENGLISH else {"language": r.item.language}),
             "duration_s": r.value.speech_s,
         }
         for r in sorted(results, key=lambda r: r.item.name)

@@ -34,7 +34,9 @@ from personare.pipeline.jobs.worklist import folded_name, with_leads
 
 _ROWS = 4096  # rows that are Python objects at a time
 _CACHE_KIB = 8192  # of the table, in memory
-_UTTERANCE = ("utterance", "speaker", "audio", "start_s", "end_s", "gender", "text", "part", "person_channel")
+_UTTERANCE = (
+    *("utterance", "speaker", "audio", "start_s", "end_s", "gender", "text", "part", "person_channel", "language"),
+)
 _NUMBER = "n"
 _LISTED = {"utterance": pl.String(), "speaker": pl.String(), "audio": pl.String()}
 _CARRIED = {"gender": pl.String(), "text": pl.String(), "person_channel": pl.Int64()}
@@ -279,14 +281,15 @@ class WorkTable:
 
     def list_made(self, token_of: Callable[[str, str], tuple[str, str]]) -> int:
         """Name every utterance whose result is there, by (speaker, utterance); give their number."""
-        columns = ", ".join(("utterance", "speaker", "notes", "place", *_CARRIED))
+        columns = ", ".join(("utterance", "speaker", "notes", "language", "place", *_CARRIED))
         query = f"SELECT {columns} FROM rows JOIN made USING (place) ORDER BY base, place, n"  # noqa: S608
         insert = f"INSERT INTO listed VALUES (?, ?, ?{', ?' * len((*_CARRIED, *NOTED))})"  # noqa: S608
         count = 0
-        for what, who, text, *rest in self._sql.execute(query):
+        for what, who, text, stated, *rest in self._sql.execute(query):
             utterance, speaker = token_of(who, what)
             notes = _notes(text)
             noted = [None if notes is None else getattr(notes, name) for name in NOTED]
+            noted[0] = stated if notes is None else notes.language  # of a method that transcribes, as it heard it
             try:
                 self._sql.execute(insert, (utterance, speaker, *rest, *noted))
             except sqlite3.IntegrityError:
@@ -338,8 +341,8 @@ def _notes(text: str | None) -> SpeechNotes | None:
 
 
 def _utterance(values: tuple[Any, ...]) -> Utterance:
-    what, who, audio, start_s, end_s, gender, text, part, channel = values
-    return Utterance(what, who, Path(audio), start_s or 0.0, end_s, gender, text, part, channel)
+    what, who, audio, start_s, *rest = values
+    return Utterance(what, who, Path(audio), start_s or 0.0, *rest)
 
 
 def _item(people: list[Utterance]) -> Item:

@@ -13,6 +13,7 @@ import polars as pl
 
 from personare.core.errors import ConfigError, PersonareError, did_you_mean
 from personare.core.findings import Finding
+from personare.core.language_codes import language_title
 from personare.core.observations import FROM_ORIGINAL, SummaryContext
 from personare.core.protocols import Listener
 from personare.core.seeding import Key
@@ -21,6 +22,7 @@ from personare.listeners.attributes import KINDS
 from personare.listeners.pitch import PitchTracker
 from personare.listeners.words import TEXT
 from personare.pipeline.jobs.guess_attributes import labels_of
+from personare.pipeline.jobs.spoken_languages import NOT_GIVEN, counts_text, stated_counts
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question, observed_metrics
 from personare.pipeline.roles import TRAIN, TRIAL
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from personare.pipeline.speech import StudyCorpus
 
 FEWEST_TRAIN_SPEAKERS = 2
+FOR_ANY_LANGUAGE = ("whisper-base", "whisper-small")
 
 
 @dataclass(frozen=True)
@@ -228,6 +231,8 @@ def listener_corpus_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]
     if study.by is not None and corpus.is_attacked and study.by not in corpus.frame.columns:
         hint = "; --guess fills gender and age_group by machine" if study.by in KINDS else ""
         yield f"the corpus has no column '{study.by}'; {did_you_mean(study.by, corpus.frame.columns)}{hint}"
+    if corpus.is_attacked:
+        yield from _foreign_problems(study, corpus)
     people = corpus.of(TRAIN)["speaker"].n_unique()
     for listener in _known(study):
         learns_from = listener.choice.learns_from
@@ -242,11 +247,32 @@ def listener_corpus_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]
                 yield f"{where}: {need} speakers are needed (held-out ones included), there are {people}"
 
 
+def _foreign_problems(study: Study, corpus: StudyCorpus) -> Iterator[str]:
+    """A listener that understands some languages only must not be given speech in another one."""
+    counts = stated_counts(corpus.of(TRIAL))
+    counts.pop(NOT_GIVEN, None)
+    for listener in _known(study):
+        known = listener.declared.languages
+        foreign = {code: count for code, count in counts.items() if known and code not in known}
+        if foreign:
+            understood = ", ".join(language_title(code) for code in known[:3]) + (", ..." if len(known) > 3 else "")
+            yield (
+                f"listener '{listener.label}' recognizes {understood} only, and there are utterances in "
+                f"{counts_text(foreign)}; use the listener {' or '.join(FOR_ANY_LANGUAGE)}"
+            )
+
+
 def listener_corpus_notes(study: Study, corpus: StudyCorpus) -> Iterator[str]:
     """Say what words are compared with."""
     words = any(TEXT in listener.made().columns for listener in _known(study))
     if words and TEXT not in corpus.frame.columns:
         yield "nobody wrote down what was said: words heard in the original are the reference"
+    several = [one.label for one in _known(study) if len(one.declared.languages) > 1]
+    if several and NOT_GIVEN in stated_counts(corpus.of(TRIAL)):
+        yield (
+            f"the language of some speech is not given: {', '.join(several)} takes it for English; state it with "
+            "--language"
+        )
 
 
 def _known(study: Study) -> Iterator[StudyListener]:

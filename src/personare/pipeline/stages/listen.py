@@ -101,7 +101,7 @@ class ListenJob:
 def pair_of(row: dict[str, Any], anonymized: Path | None, channel: int | None = None) -> UtterancePair:
     """Make a pair of a row of a corpus: its audio, or the part of it from ``start_s`` to ``end_s``, or one channel."""
     part = (row.get("start_s") or 0.0, row.get("end_s"), row.get("person_channel"))
-    return UtterancePair(row["utterance"], Path(row["audio"]), anonymized, *part, channel)
+    return UtterancePair(row["utterance"], Path(row["audio"]), anonymized, *part, channel, row.get("language") or None)
 
 
 def read_observations(folder: Path) -> list[ObservedUtterance]:

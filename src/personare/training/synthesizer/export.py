@@ -7,7 +7,7 @@ column: a quarter of the size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,19 +106,28 @@ def read_tensors(encoded: bytes, shape: SynthesizerShape) -> dict[str, NDArray[n
     """
     names = {name: tuple(tensor.shape) for name, tensor in new_tensors(shape, key=Key.from_seed(0)).items()}
     marks = encode({name: np.full(size, k) for k, (name, size) in enumerate(names.items())}, shape)
-    places, given = decode_model(marks).constants, decode_model(encoded).constants
+    places = [mark for place in decode_model(marks).constants if (mark := place.array()).dtype == np.float16]
+    given = _kept_weights([constant.array() for constant in decode_model(encoded).constants])
     if len(places) != len(given):
         raise WeightsError("the graph is no synthesizer of these sizes; use the settings it was trained with")
     found: dict[str, NDArray[np.float32]] = {}
-    for place, constant in zip(places, given, strict=True):
-        mark = place.array()
-        if mark.dtype != np.float16:
-            continue
-        name, values = list(names)[int(mark.flat[0])], constant.array().astype(np.float32)
+    for mark, values in zip(places, given, strict=True):
+        name = list(names)[int(mark.flat[0])]
         if values.shape != mark.shape:
             raise WeightsError(f"the graph's '{name}' has shape {list(values.shape)}, not {list(mark.shape)}")
         found[name] = values[:, 0].T if name.endswith("time.weight") else values
     return found
+
+
+def _kept_weights(constants: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
+    """Widen the weights among a graph's constants; one in 8 bits is followed by its factors."""
+    widened = []
+    for place, values in enumerate(constants):
+        if values.dtype == np.float16:
+            widened.append(values.astype(np.float32))
+        elif values.dtype == np.int8:
+            widened.append((values * constants[place + 1]).astype(np.float32))
+    return widened
 
 
 def export(tensors: Mapping[str, Any], shape: SynthesizerShape, *, eight_bit: bool = False) -> tuple[bytes, float]:

@@ -20,6 +20,7 @@ from personare.training import checkpoints, loop, parallel
 from personare.training.synthesizer import features
 from personare.training.synthesizer.export import read_tensors
 from personare.training.synthesizer.features import FeatureSources, SynthesizerFeatures
+from personare.training.synthesizer.rehearsal import RehearsalFiles, open_rehearsal
 from personare.training.synthesizer.settings import SynthesizerSettings
 from personare.training.synthesizer.task import SynthesizerTask, new_task
 from personare.training.torch_extra import torch_for
@@ -82,7 +83,8 @@ class SynthesizerTrainingRun:
     """A training that is ready to begin: who is trained on, and who is held out.
 
     ``start`` is the folder of an earlier training whose best network is the beginning, or of a voice without its
-    checkpoints; None begins with a new one. ``prosody`` is the graph of a prosody network (see the settings).
+    checkpoints, or a graph; None begins with a new one. ``prosody`` is the graph of a prosody network (see the
+    settings), ``rehearsal`` names what a teacher is imitated with.
     """
 
     settings: SynthesizerSettings
@@ -90,6 +92,7 @@ class SynthesizerTrainingRun:
     held_out: tuple[SynthesizerUtterance, ...]
     start: Path | None = None
     prosody: Path | None = None
+    rehearsal: RehearsalFiles | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -97,7 +100,10 @@ class SynthesizerTrainingRun:
         names = [item.features.name for item in (*self.utterances, *self.held_out)]
         plain = json.dumps(dataclasses.asdict(self.settings), sort_keys=True)
         prosody = None if self.prosody is None else file_sha256(self.prosody)
-        return hashlib.sha256(f"{VERSION} {plain} {names} {self.start_sha256} {prosody}".encode()).hexdigest()
+        made_of = f"{VERSION} {plain} {names} {self.start_sha256} {prosody}"
+        if self.rehearsal is not None:
+            made_of += f" {file_sha256(self.rehearsal.teacher)} {file_sha256(self.rehearsal.rehearsed)}"
+        return hashlib.sha256(made_of.encode()).hexdigest()
 
     @property
     def start_sha256(self) -> str | None:
@@ -109,7 +115,8 @@ class SynthesizerTrainingRun:
         held_out = _few_of_each([item.load() for item in self.held_out])
         session = None if self.prosody is None else open_session(self.prosody)
         utterances = [item.load() for item in self.utterances]
-        task = new_task(self.settings, utterances, held_out, rank=rank, prosody=session)
+        rehearsal = None if self.rehearsal is None else open_rehearsal(self.rehearsal)
+        task = new_task(self.settings, utterances, held_out, rank=rank, prosody=session, rehearsal=rehearsal)
         if self.start is not None:
             begin = best_of(self.start)
             if begin.name == checkpoints.BEST:
@@ -127,8 +134,8 @@ class SynthesizerTrainingRun:
 
 
 def best_of(folder: Path) -> Path:
-    """Where an earlier training keeps its best network; of a voice that came without it, the graph."""
-    for place in (folder / checkpoints.BEST, folder / GRAPH):
+    """Where an earlier training keeps its best network; of a voice that came without it, its graph; or a graph."""
+    for place in (folder, folder / checkpoints.BEST, folder / GRAPH):
         if place.is_file():
             return place
     raise TrainingError(f"{folder}: no training to start from ({checkpoints.BEST} is missing); name its folder")
@@ -144,6 +151,7 @@ def hold_out(
     *,
     start: Path | None = None,
     prosody: Path | None = None,
+    rehearsal: RehearsalFiles | None = None,
 ) -> SynthesizerTrainingRun:
     """Divide the speakers into those to train on and those to validate on, drawn by the seed.
 
@@ -169,6 +177,7 @@ def hold_out(
         tuple(item for item in ordered if item.name in names),
         start,
         prosody,
+        rehearsal,
     )
 
 

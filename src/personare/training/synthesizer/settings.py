@@ -28,6 +28,8 @@ class SynthesizerSettings:
     predicted_energy : share of crops whose energy and voicing a prosody network predicts, where one is given; with
         them the synthesizer learns to speak from what it will get.
     held_out : speakers to validate on.
+    rehearsed, rehearsal_weight : crops per step without a recording, on which a teacher is imitated, where one is given
+        (see rehearsal.py), and the weight of that.
     most_readings : how many sentences that were read aloud are learnt from at most, where a reader is given.
     """
 
@@ -65,6 +67,8 @@ class SynthesizerSettings:
     predicted_energy: float = 0.5
     held_out: int = 8
     most_readings: int = 1000
+    rehearsed: int = 4
+    rehearsal_weight: float = 0.5
 
     def __post_init__(self) -> None:
         for name in (
@@ -75,6 +79,7 @@ class SynthesizerSettings:
             "discriminator_frames",
             "held_out",
             "most_readings",
+            "rehearsed",
         ):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")

@@ -29,6 +29,7 @@ from personare.encoders.grid import (
 from personare.encoders.prosody import ProsodyTrack, features, read_prediction
 from personare.training.synthesizer import filtering, network, spectral_losses
 from personare.training.synthesizer.features import SynthesizerFeatures
+from personare.training.synthesizer.rehearsal import Rehearsal
 from personare.training.synthesizer.settings import SynthesizerSettings
 from personare.training.synthesizer.spectral_losses import DISCRIMINATOR
 from personare.training.torch_extra import torch_for
@@ -48,7 +49,8 @@ _RAMP = 0.05  # share of the steps over which the adversarial loss gains its wei
 class SynthesizerTask:
     """The synthesizer as the training loop sees it; ``rank`` numbers the processes that train together.
 
-    ``prosody`` is an opened prosody network that predicts energy and voicing for a share of the crops, or None.
+    ``prosody`` is an opened prosody network that predicts energy and voicing for a share of the crops, or None;
+    ``rehearsal`` gives further crops, on which the network is to speak as its teacher does.
     """
 
     settings: SynthesizerSettings
@@ -58,6 +60,7 @@ class SynthesizerTask:
     key: Key
     rank: int = 0
     prosody: Session | None = None
+    rehearsal: Rehearsal | None = None
 
     def batch(self, step: int) -> dict[str, Any]:
         """Draw crops of speech, longer utterances more often."""
@@ -69,6 +72,9 @@ class SynthesizerTask:
         arrays = {name: np.stack([crop[name] for crop in crops]) for name in crops[0]}
         arrays["harmonic"] = bands.pulses(arrays.pop("f0"), phase=rng.random(len(crops)))
         arrays["noise"] = rng.standard_normal(arrays["harmonic"].shape, dtype=np.float32)
+        if self.rehearsal is not None:
+            taught = self.rehearsal.crops(self.settings.rehearsed, self.settings.frames, rng)
+            arrays |= {f"taught_{name}": values for name, values in taught.items()}
         batch: dict[str, Any] = {name: torch.from_numpy(values) for name, values in arrays.items()}
         return {**batch, "adversarial": self._adversarial_share(step)}
 
@@ -120,7 +126,13 @@ class SynthesizerTask:
             share = batch["adversarial"]
             weights = 1.0, self.settings.adversarial_weight * share, self.settings.matching_weight * share
             total = total + sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
-        return total
+        return total if self.rehearsal is None else total + self.settings.rehearsal_weight * self._forgotten(batch)
+
+    def _forgotten(self, batch: Mapping[str, Any]) -> Any:
+        """How far the levels of rehearsed crops are from the teacher's, on average."""
+        inputs = (batch[f"taught_{name}"] for name in ("content", "prosody", "voice"))
+        levels = network.band_levels(self.tensors, *inputs, blocks=self.settings.shape.blocks)
+        return (levels - batch["taught_levels"]).abs().mean()
 
     def validate(self) -> float:
         """How far the content of held-out speech in another voice is from the original's: 0 alike, 1 unrelated."""
@@ -177,6 +189,7 @@ def new_task(
     *,
     rank: int = 0,
     prosody: Session | None = None,
+    rehearsal: Rehearsal | None = None,
 ) -> SynthesizerTask:
     """Make a task with a new network and a new discriminator."""
     key = Key.from_seed(f"synthesizer {settings.seed}")
@@ -184,4 +197,4 @@ def new_task(
         **network.new_tensors(settings.shape, key=key),
         **spectral_losses.discriminator_tensors(key=key),
     }
-    return SynthesizerTask(settings, utterances, held_out, tensors, key, rank, prosody)
+    return SynthesizerTask(settings, utterances, held_out, tensors, key, rank, prosody, rehearsal)

@@ -1,1 +1,1 @@
-"""Speech to words to an invented voice: nothing of the original voice passes but what was said, and when."""
+"""Transcribe the speech and re-synthesize it: nothing of the original voice passes but the words."""

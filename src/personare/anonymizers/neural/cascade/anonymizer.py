@@ -1,33 +1,31 @@
-"""The cascade: speech is recognized, and an invented voice says the words; of the voice itself nothing passes.
+"""cascade: transcribe the speech and re-synthesize it with a pseudo-speaker.
 
-1. the recording is cut into phrases at its pauses, and each is recognized (Moonshine);
+1. the language of each stretch is identified, and the words are recognized phrase by phrase;
 2. words may be left out: those the recognizer is unsure of, names, numbers, places;
-3. one of hundreds of offline voices (Piper for English; Kokoro for the languages of ``personare.languages``), drawn by
-   ``rng``, speaks each phrase in its place, at one loudness.
-The original sound is looked at for its words alone: neither its length nor its pauses pass, unless ``timing`` asks for
-them (and its pitch does where ``gender`` is ``same``, and coarse steps of pitch and level where ``prosody`` asks).
+3. a pseudo-speaker of the chosen voice, drawn by ``rng``, speaks the words at one loudness.
+The original sound is used for its words alone: neither its length nor its pauses pass, unless ``timing`` or ``pauses``
+ask for them (and the gender of the voice where ``gender`` is ``same``, and coarse steps of pitch and level where
+``prosody`` asks).
+A person has one pseudo-speaker in all languages. The neural voice does not speak every language; who speaks another one
+gets a pseudo-speaker of Kokoro for all recordings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, at_loudness, coarse_prosody
-from personare.anonymizers.neural.cascade.speaking import (
-    GAP_S,
-    LOUDNESS_LUFS,
-    PhraseSpeaker,
-    Slot,
-    laid_out,
-    spoken_freely,
-    spoken_in_slots,
-)
-from personare.anonymizers.neural.words.languages import AUTO, MODELS, SPOKEN, check_language, language_evidence
+from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseProsody, at_loudness, coarse_prosody
+from personare.anonymizers.neural.cascade.neural_voice import NeuralVoice
+from personare.anonymizers.neural.cascade.offline_voice import KokoroVoice, PiperVoice
+from personare.anonymizers.neural.cascade.speaking import GAP_S, LOUDNESS_LUFS, Slot, laid_out, spoken_in_slots
+from personare.anonymizers.neural.cascade.voice import DrawnSpeaker, Voice
+from personare.anonymizers.neural.words.languages import AUTO, SPOKEN, check_language, language_evidence
+from personare.anonymizers.neural.words.languages import MODELS as LANGUAGE_MODELS
 from personare.anonymizers.neural.words.phrases import RATE_HZ, digital_silences
 from personare.anonymizers.neural.words.redaction import checked_kinds, require_model
 from personare.anonymizers.neural.words.transcript import (
@@ -37,46 +35,47 @@ from personare.anonymizers.neural.words.transcript import (
     segments_of,
     transcribe,
 )
+from personare.anonymizers.neural.xvector.generating import generator_of
 from personare.anonymizers.signal.frames import limit_peaks
 from personare.anonymizers.signal.phrases import refuse_nan
 from personare.core.audio import Audio, resample
-from personare.core.errors import ConfigError, UnknownNameError, did_you_mean
+from personare.core.errors import ConfigError
 from personare.core.fingerprint import Fingerprinted
-from personare.core.seeding import Key
+from personare.core.progress import part
 from personare.core.spoken import NOTHING_KNOWN, SpeakerEvidence, SpeakerFacts, SpeechNotes, SpokenAudio
 from personare.core.weights import require
 from personare.encoders import swift
-from personare.encoders.recognition import ENGLISH_RECOGNIZERS
 from personare.languages import LANGUAGES
-from personare.voices import kokoro
-from personare.voices.kokoro import Kokoro
-from personare.voices.piper import VOICES, Piper, measured_voices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-GOOD_VOICE = 2.8  # DNSMOS of the short sentence of the table, from which on a voice may be drawn
-_PITCH_S = 60.0  # how much of a long recording the pitch is measured on
-_MALE_BELOW_HZ = 165.0
+LONGEST_S = 16.0  # of speech that is recognized at a time where its place does not matter
+SURE_FROM = 0.9  # mean confidence from which on a phrase is not recognized again by the larger model
+_SURVEYED_S = 30.0  # how much of a long recording tells the languages of its speaker
+_RECOGNIZING = 0.5  # roughly the share of the work that recognizing words is
+_OPPOSITE = {"f": "m", "m": "f"}
+_XVECTOR = "it is a parameter of xvector, which keeps the sounds: write --method xvector"
 
 
 @dataclass(frozen=True)
 class Cascade(Fingerprinted):
-    """The words alone, recognized and spoken by an invented voice; emotion, accent and laughter are lost (English).
+    """Transcribe the speech and re-synthesize it; emotion, accent and laughter are lost (six languages).
 
     Parameters
     ----------
-    voice : ``piper`` speaks English; ``kokoro`` also German, French, Spanish, Italian and Portuguese, with the same
-        pseudo-speaker in every language, and is slower.
-    language : of the speech: ``auto`` identifies it stretch by stretch, and omits or refuses what the voice does not
-        speak; a code (``en``) overrides that.
-    recognizer : of English: ``moonshine-base``, or ``moonshine``, which is quicker and errs more.
-    unsure : what becomes of words that the recognizer is unsure of: ``speak`` them, ``silence``, or a soft ``tone``.
+    voice : ``neural``, our own reader and voice (English; who speaks another language gets a pseudo-speaker of Kokoro);
+        ``kokoro``, mixed voices of Kokoro, slower; ``piper``, 904 voices, English only.
+    language : of the speech: ``auto`` identifies it stretch by stretch, and omits or refuses other languages than
+        English, German, French, Spanish, Italian and Portuguese; a code (``en``) overrides that.
+    recognizer : of English: ``moonshine``, ``moonshine-base``, which errs less and is slower, or ``both``: the second
+        where the first is unsure.
+    unsure : how to treat words that the recognizer is unsure of: ``speak`` them, ``silence``, or a soft ``tone``.
     sure_from : from which confidence on a word is sure, 0 to 1.
-    redact : what is not spoken but marked by a soft tone: any of ``names``, ``numbers``, ``places``. Names and places
-        need the extra ``redact``.
+    redact : words to replace by a soft tone: any of ``names``, ``numbers``, ``places``. It works in English; with it,
+        other languages are omitted or refused. Names and places need the extra ``redact``.
     timing : ``free``: phrases follow each other at the voice's own pace; ``phrases``: they begin where they began, and
         the length is kept, which pictures and channels that belong together always get.
     pauses : with ``free``, there is a pause, drawn, after each sentence (``even``), or each where and as long as it was
@@ -85,21 +84,44 @@ class Cascade(Fingerprinted):
         fills its time (``fit``).
     prosody : ``own``: the voice speaks as it does; ``coarse``: each phrase as much higher or lower, louder or softer
         than the recording as a whole as it was, in steps of a semitone (at most 2) and of 2 dB (at most 4).
-    gender : of the voices drawn from: ``any``, ``f``, ``m``, or the ``same`` as the speaker's, guessed by pitch.
+    gender : of the pseudo-speaker: the ``same`` as the speaker's (guessed), ``cross``, ``any``, ``f`` or ``m``.
     refuse_below : omit a phrase whose words are less sure than this on average; 0 never.
+    generator : of the voice neural: how the pseudo-speaker is generated, a name of ``personare pseudospeakers list``,
+        or the .npz of a fitted one.
+    parameters : of the generator, where it is a name.
+    pool : of the voice neural: the .npz of speaker vectors to generate from; without one, the shipped pseudo-speakers.
+    f0 : of the voice neural: the contour is ``predicted``, or ``flat``.
+    treble : of the voice neural: where the source has a rate of 24 kHz or more, add noise from 8 to 12 kHz.
+    weights : of the voice neural: ``shipped``, or the folder of a voice trained by ``personare train reader``.
     """
 
     paper: ClassVar[str] = ""
-    VERSION: ClassVar[int] = 4
-    MODELS: ClassVar[tuple[str, ...]] = ("cmudict", "moonshine-base", "piper", *MODELS)
-    LANGUAGES: ClassVar[tuple[str, ...]] = SPOKEN
+    VERSION: ClassVar[int] = 5
+    MODELS: ClassVar[tuple[str, ...]] = tuple(
+        dict.fromkeys(
+            (
+                *("cmudict", "moonshine", "moonshine-base", swift.MODEL),
+                *LANGUAGE_MODELS,
+                *(row.recognizer for row in LANGUAGES.values()),
+            )
+        )
+    )
+    LANGUAGES: ClassVar[tuple[str, ...]] = tuple(LANGUAGES)
+    RETIRED: ClassVar[Mapping[str, str]] = {
+        "timing=even": "write timing=free",
+        "timing=keep": "write timing=phrases (and rate=fit for phrases that fill their time)",
+        "timing=moved": "write timing=free",
+        **dict.fromkeys(("content", "own", "pitch", "energy", "blend", "retime", "mask"), _XVECTOR),
+    }
+    OF_NEURAL: ClassVar[tuple[str, ...]] = ("generator", "parameters", "pool", "f0", "treble", "weights")
+    """Parameters that only the voice neural has."""
     loudness_lufs: ClassVar[float] = LOUDNESS_LUFS
     needs_words: ClassVar[bool] = True
-    """Whether sound without words gives silence: words are spoken anew, and nothing else is."""
+    """Whether sound without words gives silence: words are re-synthesized, and nothing else is."""
 
-    voice: Literal["piper", "kokoro"] = "piper"
+    voice: Literal["neural", "kokoro", "piper"] = "neural"
     language: str = AUTO
-    recognizer: str = "moonshine-base"
+    recognizer: Literal["both", "moonshine", "moonshine-base"] = "both"
     unsure: Literal["speak", "silence", "tone"] = "speak"
     sure_from: float = 0.4
     redact: str | tuple[str, ...] = ()
@@ -107,30 +129,80 @@ class Cascade(Fingerprinted):
     pauses: Literal["keep", "even"] = "even"
     rate: Literal["own", "fit"] = "own"
     prosody: Literal["own", "coarse"] = "own"
-    gender: Literal["any", "same", "f", "m"] = "any"
+    gender: Literal["same", "cross", "any", "f", "m"] = "same"
     refuse_below: float = 0.25
-    synthesizer: Piper | Kokoro = field(init=False, repr=False)
+    generator: str = field(default="o1", compare=False)
+    parameters: dict[str, Any] = field(default_factory=dict, compare=False)
+    pool: Path | None = None
+    f0: Literal["predicted", "flat"] = "predicted"
+    treble: bool = True
+    weights: Path | None = None
+    speaking: Voice = field(init=False, repr=False)
+    """The voice, built."""
+    other_languages: Voice | None = field(init=False, repr=False)
+    """The voice of people who speak a language that ``speaking`` does not; None where there is none."""
 
     def __post_init__(self) -> None:
-        if self.recognizer not in ENGLISH_RECOGNIZERS:
-            known = did_you_mean(self.recognizer, ENGLISH_RECOGNIZERS)
-            raise UnknownNameError(f"cascade: no recognizer '{self.recognizer}'; {known}")
-        check_language(self.language, where="cascade", spoken=self.spoken)
-        object.__setattr__(self, "synthesizer", Kokoro() if self.voice == "kokoro" else Piper())
+        object.__setattr__(self, "redact", checked_kinds(self.redact))
         for name in ("sure_from", "refuse_below"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"cascade: {name} must be 0 to 1, not {getattr(self, name)}")
-        object.__setattr__(self, "redact", checked_kinds(self.redact))
-        if self.redact and self.voice != "piper":
+        if self.weights is not None and str(self.weights) == "shipped":
+            object.__setattr__(self, "weights", None)
+        object.__setattr__(self, "speaking", self._built_voice())
+        object.__setattr__(self, "other_languages", KokoroVoice() if self.voice == "neural" else None)
+        if self.redact and self.language not in (AUTO, *SPOKEN):
             raise ConfigError(
-                f"cascade: redact finds {', '.join(self.redact)} in English only, and the voice {self.voice} speaks "
-                "other languages too; use voice=piper or leave redact out"
+                f"cascade: redact finds {', '.join(self.redact)} in English only, not in '{self.language}'; leave out "
+                "redact or language"
             )
+        check_language(self.language, where=f"cascade, voice {self.voice}", spoken=self.spoken)
+
+    def _built_voice(self) -> Voice:
+        if self.voice != "neural":
+            defaults = Cascade.__dataclass_fields__
+            for name in self.OF_NEURAL:
+                default = {} if name == "parameters" else defaults[name].default
+                if getattr(self, name) != default:
+                    raise ConfigError(
+                        f"cascade: {name} is a parameter of the voice neural, not of {self.voice}; leave out {name}, "
+                        "or use voice=neural"
+                    )
+            return KokoroVoice() if self.voice == "kokoro" else PiperVoice()
+        built = generator_of(
+            self.generator,
+            self.parameters,
+            gender=self.gender,
+            rule="any" if self.gender == "any" else "same",
+            pool=self.pool,
+            where="cascade",
+        )
+        return NeuralVoice(built, self.f0, self.treble, self.pool, self.weights)
 
     @property
     def spoken(self) -> tuple[str, ...]:
-        """The languages that its voice speaks."""
-        return tuple(LANGUAGES) if self.voice == "kokoro" else SPOKEN
+        """The languages it speaks as it is set."""
+        if self.redact:
+            return SPOKEN
+        more = () if self.other_languages is None else self.other_languages.languages
+        return tuple(dict.fromkeys((*self.speaking.languages, *more)))
+
+    @property
+    def needed_models(self) -> tuple[str, ...]:
+        """Fetched models without which nothing works; a language other than English may need more."""
+        recognizers = ("moonshine", "moonshine-base") if self.recognizer == "both" else (self.recognizer,)
+        models = ["cmudict", *recognizers, *LANGUAGE_MODELS, *self.speaking.models]
+        models += self.speaking.gender_models if self.gender in ("same", "cross") else ()
+        models += [swift.MODEL] * (self.prosody == "coarse")
+        models += self._models_of(self.language) if self.language != AUTO else ()
+        return tuple(dict.fromkeys(models))
+
+    def _models_of(self, code: str) -> tuple[str, ...]:
+        """What a language needs besides."""
+        if code in SPOKEN:
+            return ()
+        other = () if code in self.speaking.languages or not self.other_languages else self.other_languages.models
+        return (LANGUAGES[code].recognizer, *other)
 
     @property
     def keeps_timing(self) -> bool:
@@ -146,76 +218,115 @@ class Cascade(Fingerprinted):
         return self.speak(audio, rng=rng, speaker=NOTHING_KNOWN).audio
 
     def evidence(self, audio: Audio) -> SpeakerEvidence:
-        """Tell the language and, where the voice depends on it, how high the voice is."""
+        """Tell the languages of a speaker and what a pseudo-speaker of the voice depends on."""
         sound = resample(audio, RATE_HZ).samples
         if not sound.any():
             return SpeakerEvidence()
-        self._require()
-        speech_s, odds = language_evidence(sound, language=self.language)
-        score = _gender_score(sound) if self.gender == "same" else None
-        return SpeakerEvidence(speech_s, (), odds, score)
+        require(*self.needed_models)
+        heard = language_evidence(sound[: round(_SURVEYED_S * RATE_HZ)], language=self.language, spoken=self.spoken)
+        vector, score = self.speaking.describe(sound) if self._describes else ((), None)
+        return SpeakerEvidence(heard.speech_s, vector, heard.odds, score, heard.languages)
 
     def speak(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts) -> SpokenAudio:
         """Speak the words of one channel of a speaker about whom this is known."""
         refuse_nan(audio)
+        silence = Audio(np.zeros_like(audio.samples), audio.rate_hz)
         if not audio.samples.any():
-            return SpokenAudio(Audio(np.zeros_like(audio.samples), audio.rate_hz), SpeechNotes())
-        self._require()
+            return SpokenAudio(silence, SpeechNotes())
+        require(*self.needed_models)
+        require_model(checked_kinds(self.redact))
         sound = resample(audio, RATE_HZ).samples
-        number, key = self._voice(sound, rng, speaker), Key.from_seed(int(rng.integers(2**63)))
-        how = Recognizing(self.recognizer, refuse_below=self.refuse_below, language=self.language, spoken=self.spoken)
-        transcript = transcribe(sound, how=how, speaker=speaker, method="cascade")
-        voice = PhraseSpeaker(self.synthesizer, number, key, audio.rate_hz)
-        muted_s = digital_silences(audio.samples, audio.rate_hz)
-        placed = [one for one in transcript.spoken if one.words or one.omitted_s]
-        whole = self._spoken(_slots(placed, muted_s, audio.duration_s), voice, sound, len(audio.samples), rng)
-        limited = limit_peaks(whole, hop=max(1, round(0.01 * audio.rate_hz)))
-        return SpokenAudio(Audio(limited, audio.rate_hz), transcript.notes)
+        with part(_RECOGNIZING):
+            transcript = transcribe(sound, how=self._recognizing, speaker=speaker, method="cascade")
+        usual = self._voice_for(speaker)
+        voice = self._voice_for(speaker, {word.language for one in transcript.spoken for word in one.words})
+        notes = replace(transcript.notes, other_speaker=voice is not usual and bool(speaker.languages))
+        drawn = self._drawn(voice, sound, speaker, rng=rng, rate_hz=audio.rate_hz)
+        placed = _slots(
+            [one for one in transcript.spoken if one.words or one.omitted_s],
+            digital_silences(audio.samples, audio.rate_hz),
+            audio.duration_s,
+        )
+        with part(1.0 - _RECOGNIZING):
+            length = round(audio.duration_s * drawn.rate_hz)
+            whole = self._spoken(drawn, placed, sound, length=length) if placed else np.zeros(0, np.float32)
+        if not whole.any():
+            return SpokenAudio(silence, notes)
+        back = drawn.at_rate(whole, audio.rate_hz)
+        if self.keeps_timing:
+            back = np.pad(back[: len(audio.samples)], (0, max(0, len(audio.samples) - len(back))))
+        limited = limit_peaks(back, hop=max(1, round(0.01 * audio.rate_hz)))
+        return SpokenAudio(Audio(limited, audio.rate_hz), notes)
 
-    def voice_of(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts = NOTHING_KNOWN) -> int:
-        """Tell which voice a call with the same arguments would speak with, so that people can get different ones."""
-        return self._voice(resample(audio, RATE_HZ).samples, rng, speaker)
+    def voice_of(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts = NOTHING_KNOWN) -> Hashable:
+        """Tell which pseudo-speaker a call with the same arguments would draw, so that people get different ones."""
+        sound = resample(audio, RATE_HZ).samples
+        if not sound.any():
+            return b""
+        return self._drawn(self._voice_for(speaker), sound, speaker, rng=rng, rate_hz=audio.rate_hz).identity
+
+    def _voice_for(self, speaker: SpeakerFacts, spoken: Collection[str] = ()) -> Voice:
+        """The voice of a speaker: one that speaks all of their languages, and those of the recording (``spoken``)."""
+        languages = {*speaker.languages, *spoken} if self.language == AUTO else {self.language}
+        if self.other_languages is None or languages <= set(self.speaking.languages):
+            return self.speaking
+        return self.other_languages
+
+    def _drawn(
+        self, voice: Voice, sound: Floats, speaker: SpeakerFacts, *, rng: np.random.Generator, rate_hz: int
+    ) -> DrawnSpeaker:
+        lacks_gender = self.gender in ("same", "cross") and not speaker.gender
+        if lacks_gender or (voice.needs_vector and not speaker.vector):
+            vector, score = self.speaking.describe(sound)
+            speaker = replace(
+                speaker, vector=speaker.vector or vector, gender=speaker.gender or ("f" if score > 0 else "m")
+            )
+        own = speaker.gender or ""
+        targets = {"any": None, "same": own, "cross": _OPPOSITE.get(own), "f": "f", "m": "m"}
+        return voice.draw(speaker, gender=targets[self.gender], rng=rng, rate_hz=rate_hz)
+
+    @property
+    def _describes(self) -> bool:
+        return self.speaking.needs_vector or self.gender in ("same", "cross")
 
     def _spoken(
-        self,
-        placed: Sequence[tuple[SpokenPhrase, Slot]],
-        speaker: PhraseSpeaker,
-        sound: Floats,
-        length: int,
-        rng: np.random.Generator,
+        self, speaker: DrawnSpeaker, placed: Sequence[tuple[SpokenPhrase, Slot]], sound: Floats, *, length: int
     ) -> Floats:
         own_pauses = self.timing == "phrases" or self.pauses == "keep"
         texts = [one.words for one, _ in placed] if own_pauses else passages([one for one, _ in placed])
         redact, slots = checked_kinds(self.redact), [slot for _, slot in placed]
         phrases = [segments_of(text, unsure=self.unsure, sure_from=self.sure_from, redact=redact) for text in texts]
-        if self.prosody == "coarse" and phrases:
+        prosody: tuple[PhraseProsody, ...] = ()
+        if self.prosody == "coarse":
             prosody = coarse_prosody(sound, [one for one, _ in placed], text_words=[len(text) for text in texts])
-            speaker = replace(speaker, prosody=prosody)
-        if self.timing == "phrases" or not phrases:
+            speaker = speaker.with_prosody(prosody)
+        if self.timing == "phrases":
             pieces = spoken_in_slots(speaker, phrases, slots, rate=self.rate)
             whole = laid_out(pieces, length, rate_hz=speaker.rate_hz)
         else:
             pauses_s = [slot.next_s - slot.end_s for slot in slots] if own_pauses else None
-            whole = spoken_freely(speaker, phrases, pauses_s, rng=rng)
-        if all(one == NEUTRAL for one in speaker.prosody):
+            length_s = sum(one.phrase.duration_s for one, _ in placed)
+            whole = speaker.speak_freely(phrases, pauses_s, length_s=length_s)
+        if all(one == NEUTRAL for one in prosody):
             return whole
         return at_loudness(whole, speaker.rate_hz, lufs=LOUDNESS_LUFS)
 
-    def _voice(self, sound: Floats, rng: np.random.Generator, speaker: SpeakerFacts) -> int:
-        """Draw a voice: one number, so that the same generator draws the same voice for any recording."""
-        drawn = rng.random()
-        gender: str = self.gender
-        if gender == "same":
-            gender = speaker.gender or ("f" if _gender_score(sound) > 0 else "m")
-        pool = _kokoro_pool(gender) if self.voice == "kokoro" else _pool(gender)
-        return pool[int(drawn * len(pool))]
-
-    def _require(self) -> None:
-        pitch = (swift.MODEL,) if self.gender == "same" or self.prosody == "coarse" else ()
-        voice = Kokoro.MODELS if self.voice == "kokoro" else ("piper",)
-        recognizers = {LANGUAGES[code].recognizer for code in self.spoken if code not in SPOKEN}
-        require("cmudict", self.recognizer, *voice, *sorted(recognizers), *MODELS, *pitch)
-        require_model(checked_kinds(self.redact))
+    @property
+    def _recognizing(self) -> Recognizing:
+        in_place = self.timing == "phrases" or self.pauses == "keep" or self.prosody == "coarse"
+        model, again, sure_from = self.recognizer, None, 0.0
+        if self.recognizer == "both":
+            model, again, sure_from = "moonshine", "moonshine-base", SURE_FROM
+        return Recognizing(
+            model,
+            again,
+            sure_from,
+            None if in_place else LONGEST_S,
+            self.refuse_below,
+            self.language,
+            self.spoken,
+            {code: self._models_of(code) for code in self.spoken},
+        )
 
 
 def _slots(
@@ -229,27 +340,3 @@ def _slots(
         muted = min((place for place in muted_s if place > start_s), default=duration_s)
         placed.append((one, Slot(start_s, min(end_s, muted), following, min(following, muted + GAP_S))))
     return placed
-
-
-@lru_cache(maxsize=4)
-def _pool(gender: str) -> tuple[int, ...]:
-    """The voices that may be drawn: all but those that were measured as bad, or the good ones of a guessed gender."""
-    measured = measured_voices()
-    if gender == "any":
-        bad = {voice.number for voice in measured if voice.dnsmos < GOOD_VOICE}
-        return tuple(number for number in range(VOICES) if number not in bad)
-    return tuple(voice.number for voice in measured if voice.dnsmos >= GOOD_VOICE and voice.gender == gender)
-
-
-@lru_cache(maxsize=4)
-def _kokoro_pool(gender: str) -> tuple[int, ...]:
-    """The pseudo-speakers of Kokoro that may be drawn, by the gender they sound like."""
-    return tuple(voice.number for voice in kokoro.measured_voices() if gender in ("any", voice.gender))
-
-
-def _gender_score(sound: Floats) -> float:
-    """Guess how a voice sounds by its median pitch: octaves above what divides women's and men's voices."""
-    some = np.ascontiguousarray(sound[: round(_PITCH_S * RATE_HZ)])
-    f0_hz, confidence = swift.swift_track(some, lowest_hz=60.0, highest_hz=400.0)
-    voiced = f0_hz[confidence >= swift.VOICED_FROM]
-    return float(np.log2(np.median(voiced) / _MALE_BELOW_HZ)) if len(voiced) else 0.0

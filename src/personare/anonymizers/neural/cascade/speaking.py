@@ -1,4 +1,4 @@
-"""Speaks what was said in another voice, one phrase after the other, or each in its place without losing a word.
+"""Speak a transcript with a pseudo-speaker: one phrase after the other, or each in its place without losing a word.
 
 A phrase is spoken at the voice's own rate. Where it has a place and would not end before the original phrase did, it is
 spoken faster, as far as that still sounds natural; then it may use the pause that follows, and only then is it hurried.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseP
 from personare.anonymizers.neural.words.transcript import Segment, mark_sound
 from personare.core.audio import Audio
 from personare.core.loudness import integrated_lufs
+from personare.core.progress import advance
 from personare.core.seeding import Key, rng_for
 from personare.languages import language
 from personare.voices.synthesizer import PhonemeSynthesizer, Synthesizer
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 LOUDNESS_LUFS = -23.0  # of every phrase, whatever the original's was: broadcasting's (EBU R 128)
-NATURAL_RATES, HURRIED_RATE = (0.8, 1.35), 2.2
+NATURAL_RATES, HURRIED_RATE = (0.8, 1.35), 2.0  # Kokoro speaks no faster than twice its rate
 GAP_S = 0.1  # between two phrases at least
 PAUSES_S, MARGIN_S = (0.25, 0.45), (0.05, 0.25)  # drawn between phrases, and at both ends
 _FADE_S = 0.005
@@ -44,9 +45,22 @@ class Slot:
     until_s: float
 
 
+class SpeaksPhrases(Protocol):
+    """A pseudo-speaker, as far as it speaks phrase by phrase."""
+
+    @property
+    def rate_hz(self) -> int:
+        """Sample rate of what it speaks."""
+        ...
+
+    def speak(self, segments: Sequence[Segment], *, place: int, rate: float) -> Floats:
+        """Speak one phrase; ``place`` is its number in the recording."""
+        ...
+
+
 @dataclass(frozen=True)
 class PhraseSpeaker:
-    """An invented voice with its chance: speaks segments; the same place and rate give the same sound.
+    """A voice of an offline synthesizer with its key; the same place and rate give the same sound.
 
     Parameters
     ----------
@@ -78,12 +92,12 @@ class PhraseSpeaker:
             audio = self.synthesizer.speak_phonemes(phonemes, voice=self.voice, rate=rate, rng=rng)
         else:
             audio = self.synthesizer(segment.text, voice=self.voice, rate=rate, rng=rng)
-        trimmed = Audio(_faded(_trimmed(audio.samples, audio.rate_hz), audio.rate_hz), audio.rate_hz)
-        return _as_loud(at_pitch(trimmed, prosody.semitones, rate_hz=self.rate_hz)) * np.float32(prosody.gain)
+        speech = Audio(_faded(trimmed(audio.samples, audio.rate_hz), audio.rate_hz), audio.rate_hz)
+        return as_loud(at_pitch(speech, prosody.semitones, rate_hz=self.rate_hz)) * np.float32(prosody.gain)
 
 
 def spoken_in_slots(
-    speaker: PhraseSpeaker, phrases: Sequence[Sequence[Segment]], slots: Sequence[Slot], *, rate: Literal["own", "fit"]
+    speaker: SpeaksPhrases, phrases: Sequence[Sequence[Segment]], slots: Sequence[Slot], *, rate: Literal["own", "fit"]
 ) -> Iterator[tuple[int, Floats]]:
     """Give where each phrase begins, in samples, and its sound: as near to its slot as its words allow."""
     free_s = 0.0
@@ -92,10 +106,11 @@ def spoken_in_slots(
         sound = _fitted(speaker, segments, place, start_s=start_s, slot=slot, rate=rate)
         free_s = start_s + len(sound) / speaker.rate_hz + GAP_S
         yield round(start_s * speaker.rate_hz), sound
+        advance(slot.end_s - slot.start_s)
 
 
 def _fitted(
-    speaker: PhraseSpeaker,
+    speaker: SpeaksPhrases,
     segments: Sequence[Segment],
     place: int,
     *,
@@ -118,14 +133,19 @@ def spoken_freely(
     pauses_s: Sequence[float] | None,
     *,
     rng: np.random.Generator,
+    length_s: float = 0.0,
 ) -> Floats:
-    """Speak the phrases one after the other, wherever they were; pauses are ``pauses_s`` after each, or drawn."""
+    """Speak the phrases one after the other, wherever they were; pauses are ``pauses_s`` after each, or drawn.
+
+    ``length_s`` is how much progress to report.
+    """
     drawn_s = [float(rng.uniform(*PAUSES_S)) for _ in phrases]
     ends_s = rng.uniform(*MARGIN_S, size=2)
     gaps_s = [*(drawn_s if pauses_s is None else [max(pause_s, GAP_S) for pause_s in pauses_s])][:-1]
     parts = [_silence(ends_s[0], speaker.rate_hz)]
     for place, (segments, after_s) in enumerate(zip(phrases, [*gaps_s, ends_s[1]], strict=True)):
         parts += [speaker.speak(segments, place=place, rate=1.0), _silence(after_s, speaker.rate_hz)]
+        advance(length_s / len(phrases))
     return np.concatenate(parts)
 
 
@@ -144,7 +164,7 @@ def laid_out(pieces: Iterator[tuple[int, Floats]], length: int, *, rate_hz: int)
     return whole
 
 
-def _trimmed(samples: Floats, rate_hz: int) -> Floats:
+def trimmed(samples: Floats, rate_hz: int) -> Floats:
     """Cut off the silence before and after speech."""
     loud = np.flatnonzero(np.abs(samples) > np.abs(samples).max(initial=0.0) * 10 ** (-_QUIET_DB / 20))
     margin = round(_FADE_S * rate_hz)
@@ -162,6 +182,7 @@ def _faded(samples: Floats, rate_hz: int) -> Floats:
     return faded
 
 
-def _as_loud(audio: Audio) -> Floats:
+def as_loud(audio: Audio) -> Floats:
+    """Bring a phrase to one loudness."""
     lufs = integrated_lufs(audio.samples.astype(np.float64), audio.rate_hz) if len(audio.samples) else -np.inf
     return audio.samples * np.float32(10 ** ((LOUDNESS_LUFS - lufs) / 20)) if np.isfinite(lufs) else audio.samples

@@ -1,13 +1,16 @@
 """Language identification stretch by stretch: which parts of a recording are speech, and in which language.
 
 A recording is cut into stretches of at most 5 s at its pauses. A segmentation network says how much of each is speech;
-Whisper gives the probability of each language for those that hold some. An accent sounds like the speaker's first
-language, so that the confidence of an English recognizer is a second opinion: it is sure of the words of accented
-English, and unsure of the words that it makes of another language. Both give the odds that a stretch is in a language
-that can be spoken. Short stretches are weak evidence. The stretches of a recording are therefore pooled by a hidden
-Markov model, and the odds of a speaker over all recordings are added where single stretches of that speaker are not
-clear. Beside a change of language, halves of stretches are judged by themselves, so that no words of the other language
-remain. benchmarks/languages.py prints how often this is right.
+Whisper base gives the probability of each language for those that hold some, and Whisper small where that is not clear.
+An accent sounds like the speaker's first language. Two more opinions are therefore asked: the confidence of an English
+recognizer, which is sure of the words of accented English and unsure of the words that it makes of another language;
+and how much likelier Whisper finds its transcript in English than in the likeliest other language. Together they give
+the odds that a stretch is English. Short stretches are weak evidence. The stretches of a recording are therefore pooled
+by a hidden Markov model, and the odds of a speaker over all recordings are added where single stretches of that speaker
+are not clear; so are the probabilities of the other languages. A recording alone needs clearer evidence than one of
+several of a speaker, and where its language stays unsure, it is not spoken. Beside a change of language, halves of
+stretches are judged by themselves, so that no words of the other language remain. benchmarks/languages.py prints how
+often this is right.
 """
 
 from __future__ import annotations
@@ -21,41 +24,50 @@ import numpy as np
 
 from personare.anonymizers.neural.words.phrases import RATE_HZ, Phrase, find_phrases
 from personare.core.errors import ConfigError
-from personare.core.spoken import LanguageOdds, SpeakerFacts
+from personare.core.spoken import LEAST_LOG, LanguageOdds, SpeakerFacts
 from personare.encoders.recognition import recognize
 from personare.encoders.segmentation import Segmentation
-from personare.encoders.whisper import LANGUAGES, language_probabilities
+from personare.encoders.whisper import LANGUAGES, language_probabilities, transcript_likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
 
-MODELS = ("segmentation", "whisper-base", "moonshine")
+SECOND_OPINION = "whisper-small"
+MODELS = ("segmentation", "whisper-base", SECOND_OPINION, "moonshine")
 SPOKEN = ("en",)
 """Languages that every voice can speak; the second opinion above is about the first one."""
 AUTO = "auto"
 _STRETCH_S, _MOST_PAUSE_S = 5.0, 0.6
 _LEAST_SPEECH_S = 0.25  # less of it in a stretch is none
-_PADDED_S = 7.0  # short stretches are followed by silence up to here: Whisper names their language more often
+# short stretches are followed by silence up to here: Whisper base names their language more often, and small is quicker
+_PADDED_S, _PADDED_SMALL_S = 7.0, 4.0
 _LEVEL = 0.05  # root mean square of the loudest stretches that recognizers are given
 _LEVEL_SHARE = 95  # percentile of the levels of 20 ms that is brought to it
 _LEAST_HALF_S = 0.8
 _FLOOR = 1e-3  # of a probability
 _FULL_WEIGHT_S = 2.0  # speech of a stretch whose odds count in full
 _MOST_ODDS = 7.0  # logarithm; one stretch alone never decides
-_DECIDED = (0.003, 0.97)  # outside of it, the probability of English needs no second opinion
-# how the English recognizer's confidence changes the odds: a logistic regression on short recordings of Mandarin
-# speakers of English and of Germans
-_WORD_SLOPE, _WORD_CENTRE = 9.0, 0.25
+_DECIDED = (0.003, 0.97)  # outside of it, the probability of English needs no other opinion
+_NAMED = 0.9  # nor does another language of this probability
+# how the English recognizer's confidence and the likelihood of Whisper's transcripts change the odds: chosen on short
+# recordings of Mandarin speakers of English and of Germans, French and Spaniards
+_WORD_SLOPE, _WORD_CENTRE = 6.0, 0.25
+_TRANSCRIPT_SLOPE, _MOST_LIKELIER = 2.0, 1.0
 _SWITCH = 0.4  # probability that the next stretch is another language
 # a speaker whose stretches have larger odds than this, on average, is clear: every stretch is judged by itself, and
 # those of somebody who mostly speaks another language more strictly. Else the speaker's mean decides with the stretch.
 _CLEAR, _STRICT, _STRICTER = 3.5, 1.0, 3.0
-_OFFSET, _POOLED_SLOPE, _MOST_POOLED = 1.3, 8.0, 5.0
+_MOSTLY_ENGLISH = -1.3  # mean odds of a clear speaker
+_POOLED_SLOPE, _MOST_POOLED = 8.0, 5.0
+# the mean odds that separate English from other languages, where they rest on so many stretches of 2 s
+_STRETCHES, _SEPARATES = (2.0, 6.0), (1.9, 0.2)
 _UNCLEAR = 0.9  # a stretch of a clear speaker below this chance may hold two languages
 _LEAST_CONTEXT = 3  # in fewer stretches, one that is not clear is an accent rather than another language
 _SURE_OF_OTHER = 0.8  # share of a language other than English among all of them, from which on it is spoken
+_LEAST_OWN, _MOST_ENGLISH = 0.05, 0.2  # and its own share in the stretch, and the chance of English
+_MOST_STRETCHES = 3.0  # of a speaker's others that count beside a stretch
 _NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
 NAMES = {
     "ar": "Arabic",
@@ -129,11 +141,11 @@ def identify(
     if language != AUTO:
         return _stretches(phrases, speech_s, dict.fromkeys(heard, (language, 1.0, spoken)))
     evidence = [_evidence(samples, phrases[place], speech_s[place]) for place in heard]
-    gain = _gain(speaker.language or _odds_of(evidence)) if evidence else 0.0
+    pooled = speaker.language or (_odds_of(evidence) if evidence else None)
+    gain = _gain(pooled) if pooled else 0.0
     chances = _chances(evidence, gain)
-    others = np.sum([one.probabilities * speech_s[place] for place, one in zip(heard, evidence, strict=True)], axis=0)
     named = {
-        place: _named(one.probabilities, chance, others, spoken)
+        place: _named(one.probabilities, chance, pooled, spoken)
         for place, one, chance in zip(heard, evidence, chances, strict=True)
     }
     is_clear = gain == -_STRICT and len(heard) >= _LEAST_CONTEXT
@@ -144,22 +156,31 @@ def identify(
 _Named = tuple[str, float, tuple[str, ...]]  # language, confidence, languages that may be spoken there
 
 
-def _named(probabilities: Floats, chance: float, others: Floats, spoken: tuple[str, ...]) -> _Named:
+def _named(probabilities: Floats, chance: float, pooled: LanguageOdds | None, spoken: tuple[str, ...]) -> _Named:
     """Give the language of a stretch that is English with this ``chance``; if not, the likeliest other one.
 
-    Another language is sure where it has nearly all of the probability that English leaves, in the stretch or, where
-    that is short, in the recording.
+    Another language is sure where it has nearly all of the probability that English leaves: in the stretch or, where
+    that is not clear, together with the other stretches of its speaker (or of its recording).
     """
     if chance > 0.5:
         return SPOKEN[0], chance, spoken
-    rows = [np.where(np.isin(LANGUAGES, SPOKEN), 0.0, row) for row in (probabilities, others)]
-    own = int(rows[0].argmax())
-    row = rows[0] if rows[0][own] >= 0.5 else rows[1]  # short stretches get the recording's language
-    best = int(row.argmax())
-    share = float(row[best] / max(float(row.sum()), 1e-9))
-    if LANGUAGES[best] in spoken and share >= _SURE_OF_OTHER:
-        return LANGUAGES[best], share * (1.0 - chance), spoken
+    row = np.where(np.isin(LANGUAGES, SPOKEN), 0.0, probabilities.astype(np.float64))
+    own = row / max(float(row.sum()), 1e-9)
+    shares = own if own.max() >= _SURE_OF_OTHER or pooled is None else _with_others(own, pooled)
+    best = int(shares.argmax())
+    is_sure = shares[best] >= _SURE_OF_OTHER and own[best] >= _LEAST_OWN and chance <= _MOST_ENGLISH
+    if LANGUAGES[best] in spoken and is_sure:
+        return LANGUAGES[best], float(shares[best]) * (1.0 - chance), spoken
     return LANGUAGES[best], 1.0 - chance, SPOKEN
+
+
+def _with_others(own: NDArray[np.float64], pooled: LanguageOdds) -> NDArray[np.float64]:
+    """Multiply the shares of languages by those of the other stretches, of which one is this."""
+    others = np.array([pooled.languages.get(code, LEAST_LOG) for code in LANGUAGES])
+    logs = np.log(np.maximum(own, np.exp(LEAST_LOG))) + others * np.clip(pooled.weight - 1, 0, _MOST_STRETCHES)
+    logs[np.isin(LANGUAGES, SPOKEN)] = -np.inf
+    shares = np.exp(logs - logs.max())
+    return np.asarray(shares / shares.sum(), np.float64)
 
 
 def check_language(language: str, *, where: str, spoken: tuple[str, ...] = SPOKEN) -> None:
@@ -169,15 +190,39 @@ def check_language(language: str, *, where: str, spoken: tuple[str, ...] = SPOKE
         raise ConfigError(f"{where}: language must be auto or one that it speaks ({known}), not '{language}'")
 
 
-def language_evidence(samples: Floats, *, language: str) -> tuple[float, LanguageOdds | None]:
-    """Give the seconds of speech in 16 kHz samples, and the odds that it can be spoken (None: no speech, or known)."""
+@dataclass(frozen=True)
+class LanguageEvidence:
+    """What a recording says of its speaker's languages.
+
+    Parameters
+    ----------
+    odds : that it is in English; None without speech, or where the language is known.
+    languages : seconds of speech in each language that is identified and can be spoken.
+    """
+
+    speech_s: float
+    odds: LanguageOdds | None = None
+    languages: tuple[tuple[str, float], ...] = ()
+
+
+def language_evidence(samples: Floats, *, language: str, spoken: tuple[str, ...] = SPOKEN) -> LanguageEvidence:
+    """Identify the languages of 16 kHz samples for a survey of their speaker; ``spoken`` are those of the voice."""
     if language != AUTO:
-        return len(samples) / RATE_HZ, None
+        length_s = len(samples) / RATE_HZ
+        return LanguageEvidence(length_s, None, ((language, length_s),))
     phrases = find_phrases(samples, longest_s=_STRETCH_S, most_pause_s=_MOST_PAUSE_S)
     speech_s = _speech_seconds(samples, phrases)
     heard = [(phrase, s) for phrase, s in zip(phrases, speech_s, strict=True) if s >= _LEAST_SPEECH_S]
+    if not heard:
+        return LanguageEvidence(0.0)
     evidence = [_evidence(samples, phrase, s) for phrase, s in heard]
-    return sum(s for _, s in heard), _odds_of(evidence) if evidence else None
+    odds = _odds_of(evidence)
+    languages: dict[str, float] = {}
+    for one, chance, (_, s) in zip(evidence, _chances(evidence, _gain(odds)), heard, strict=True):
+        code, _, may = _named(one.probabilities, chance, odds, spoken)
+        if code in may:
+            languages[code] = round(languages.get(code, 0.0) + s, 2)
+    return LanguageEvidence(sum(s for _, s in heard), odds, tuple(sorted(languages.items())))
 
 
 def overall_language(stretches: Sequence[Stretch]) -> tuple[str, float]:
@@ -200,9 +245,17 @@ def _stretches(phrases: Sequence[Phrase], speech_s: Sequence[float], named: dict
     ]
 
 
-def _probabilities(samples: Floats, phrase: Phrase) -> Floats:
-    sound = levelled(samples[phrase.start : phrase.end])
-    return language_probabilities(np.pad(sound, (0, max(0, round(_PADDED_S * RATE_HZ) - len(sound)))))
+def _probabilities(sound: Floats) -> Floats:
+    """Give the probability of each language: Whisper base's, or Whisper small's where that is not clear."""
+    probabilities = language_probabilities(_padded(sound, _PADDED_S))
+    english = probabilities[LANGUAGES.index("en")]
+    if english >= _DECIDED[1] or (english <= _DECIDED[0] and probabilities.max() >= _NAMED):
+        return probabilities
+    return language_probabilities(_padded(sound, _PADDED_SMALL_S), model=SECOND_OPINION)
+
+
+def _padded(sound: Floats, least_s: float) -> Floats:
+    return np.pad(sound, (0, max(0, round(least_s * RATE_HZ) - len(sound))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,22 +268,37 @@ class _Evidence:
 
 
 def _evidence(samples: Floats, phrase: Phrase, speech_s: float) -> _Evidence:
-    probabilities = _probabilities(samples, phrase)
+    sound = levelled(samples[phrase.start : phrase.end])
+    probabilities = _probabilities(sound)
     english = float(probabilities[LANGUAGES.index("en")])
     bounded = min(max(english, _FLOOR), 1 - _FLOOR)
     odds = float(np.log(bounded / (1 - bounded)))
     if _DECIDED[0] < english < _DECIDED[1]:
-        words = recognize(levelled(samples[phrase.start : phrase.end]), model="moonshine")
+        words = recognize(sound, model="moonshine")
         confidence = float(np.mean([word.confidence for word in words])) if words else 0.0
-        odds += _WORD_SLOPE * (confidence - _WORD_CENTRE)
+        odds += _WORD_SLOPE * (confidence - _WORD_CENTRE) + _TRANSCRIPT_SLOPE * _likelier_in_english(
+            sound, probabilities
+        )
     return _Evidence(probabilities, float(np.clip(odds, -_MOST_ODDS, _MOST_ODDS)), min(1.0, speech_s / _FULL_WEIGHT_S))
+
+
+def _likelier_in_english(sound: Floats, probabilities: Floats) -> float:
+    """By how much the transcript in English is likelier than that in the likeliest other language; within bounds."""
+    others = sorted(zip(probabilities.tolist(), LANGUAGES, strict=True), reverse=True)
+    other = next(code for _, code in others if code not in SPOKEN)
+    english = transcript_likelihood(sound, language=SPOKEN[0])
+    difference = english - transcript_likelihood(sound, language=other) if np.isfinite(english) else -_MOST_LIKELIER
+    return float(np.clip(difference, -_MOST_LIKELIER, _MOST_LIKELIER))
 
 
 def _odds_of(evidence: Sequence[_Evidence]) -> LanguageOdds:
     weight = sum(one.weight for one in evidence)
     mean = sum(one.weight * one.odds for one in evidence) / weight
     clarity = sum(one.weight * abs(one.odds) for one in evidence) / weight
-    return LanguageOdds(round(mean, 4), round(clarity, 4), round(weight, 4))
+    logs = np.log(np.maximum([one.probabilities for one in evidence], np.exp(LEAST_LOG)))
+    means = np.average(logs, axis=0, weights=[one.weight for one in evidence])
+    heard = {code: round(float(log), 4) for code, log in zip(LANGUAGES, means, strict=True) if log > LEAST_LOG + 0.01}
+    return LanguageOdds(round(mean, 4), round(clarity, 4), round(weight, 4), heard)
 
 
 def levelled(samples: Floats) -> Floats:
@@ -269,10 +337,10 @@ def _after(odds: float) -> float:
 
 def _gain(speaker: LanguageOdds) -> float:
     """What is added to the log-odds of a stretch for what is known of its speaker."""
-    mean = speaker.mean + _OFFSET
     if speaker.clarity >= _CLEAR:
-        return -_STRICT if mean > 0 else -_STRICTER
-    return _OFFSET + float(np.clip(_POOLED_SLOPE * mean, -_MOST_POOLED, _MOST_POOLED))
+        return -_STRICT if speaker.mean > _MOSTLY_ENGLISH else -_STRICTER
+    limit = float(np.interp(speaker.weight, _STRETCHES, _SEPARATES))
+    return float(np.clip(_POOLED_SLOPE * (speaker.mean - limit), -_MOST_POOLED, _MOST_POOLED)) - limit
 
 
 def _at_changes(
@@ -333,7 +401,7 @@ def _halves(samples: Floats, stretch: Stretch, gain: float, spoken: tuple[str, .
         seconds = stretch.speech_s * part.duration_s / phrase.duration_s
         evidence = _evidence(samples, part, _FULL_WEIGHT_S)
         (chance,) = _chances([evidence], gain)
-        named = _named(evidence.probabilities, chance, evidence.probabilities, spoken)
+        named = _named(evidence.probabilities, chance, None, spoken)
         judged.append(Stretch(part, seconds, *named))
     return judged
 

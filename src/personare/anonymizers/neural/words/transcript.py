@@ -7,8 +7,8 @@ counted; a recording of which it is the larger part is refused.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ from personare.anonymizers.neural.words.redaction import left_out
 from personare.core.errors import RejectedSpeechError
 from personare.core.progress import advance
 from personare.core.spoken import SpeakerFacts, SpeechNotes
+from personare.core.weights import require
 from personare.encoders.recognition import RecognizedWord, recognize
 from personare.languages import language as language_row
 
@@ -73,6 +74,7 @@ class Recognizing:
     language : of all speech; ``auto`` identifies it.
     spoken : languages of the voice. Those other than English are recognized by the model that their row of
         ``personare.languages`` names.
+    models : what a language needs that is not needed for every recording; missing ones fail the recording.
     """
 
     model: str
@@ -82,6 +84,7 @@ class Recognizing:
     refuse_below: float = 0.0
     language: str = AUTO
     spoken: tuple[str, ...] = SPOKEN
+    models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ def transcribe(samples: Floats, *, how: Recognizing, speaker: SpeakerFacts, meth
     speech has no words, and the notes say so.
     """
     stretches = identify(samples, language=how.language, speaker=speaker, spoken=how.spoken)
+    codes = sorted({one.language for one in stretches if one.is_spoken})
+    require(*(model for code in codes for model in how.models.get(code, ())))
     spoken = []
     phrases = find_phrases(samples, longest_s=how.longest_s)
     for phrase, omitted_s, speech_s, language in _cut_at_languages(phrases, stretches):

@@ -1,6 +1,6 @@
 """Speech from sounds: content of a recognizer's encoder, frame by frame, with the prosody that is kept or predicted.
 
-What passes is what was pronounced, and when: the words, and something of who speaks (see from_words.py for less).
+The pronunciation passes, and with it something of the speaker; cascade passes the words alone.
 """
 
 from __future__ import annotations

@@ -36,14 +36,15 @@ def synthesize(
     rng: np.random.Generator,
     mask: bool = False,
     is_read: bool = False,
+    language: str = "en",
 ) -> Floats:
     """Make ``length`` samples at 16 kHz from content on the network's frames [frames, 288].
 
-    With ``mask``, from content with less of the speaker in it; ``is_read`` says that the reader made it.
+    With ``mask``, from content with less of the speaker in it; ``is_read``: the reader of ``language`` made it.
     """
     count = len(content)
     content = model.masked(content) if mask else content
-    logs = model.log_bands(content, features(track, count), vector, is_read=is_read)
+    logs = model.log_bands(content, features(track, count), vector, is_read=is_read, language=language)
     logs = logs.reshape(-1, bands.BANDS)
     logs[:, bands.HARMONIC_BANDS :] -= _pause_attenuation(track.energy_db[: len(logs)])[:, None]
     harmonic = bands.pulses(track.f0_hz[: count * PAIR], phase=float(rng.random()))

@@ -169,7 +169,9 @@ def shipped_map() -> TrebleMap:
     """Open the map that is shipped; another file in its place is refused."""
     path = shipped_folder() / FILE
     if not path.is_file() or file_sha256(path) != SHA256:
-        raise WeightsError(f"{path}: not the treble that xvector is shipped with; restore it, or use treble=false")
+        raise WeightsError(
+            f"{path}: not the treble that the neural voice is shipped with; restore it, or use treble=false"
+        )
     return read_map(path.read_bytes(), where=str(path))
 
 

@@ -5,7 +5,9 @@ of the speaker in it), ``voice.json`` (the card: data, licence, hashes, what was
 of pseudo-speakers with their genders, and regressions from a vector to its F0 and gender); and, unless it was trained
 before there were any, ``prosody.onnx`` (content, speaker vector -> F0 contour, voicing, energy), the reader's two
 networks, ``reader_text.onnx`` and ``reader_speech.onnx`` (symbols of sounds -> content), and ``voice_reading.onnx``, a
-``voice.onnx`` that was trained on for such content. Files that do not fit the card are refused.
+``voice.onnx`` that was trained on for such content. These read and speak English; ``languages_text.onnx``,
+``languages_speech.onnx`` and ``languages_voice.onnx`` do the same for further languages, with the same pseudo-speakers.
+Files that do not fit the card are refused.
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ NETWORK, MASK, CARD, VOICES = "voice.onnx", "mask.onnx", "voice.json", "voices.n
 PROSODY_NETWORK = "prosody.onnx"
 READER_NETWORKS = ("reader_text.onnx", "reader_speech.onnx")
 READING_NETWORK = "voice_reading.onnx"
-_LATER = (PROSODY_NETWORK, *READER_NETWORKS, READING_NETWORK)  # what a voice may lack
+LANGUAGES_READER = ("languages_text.onnx", "languages_speech.onnx")
+LANGUAGES_NETWORK = "languages_voice.onnx"
+_LATER = (PROSODY_NETWORK, *READER_NETWORKS, READING_NETWORK, *LANGUAGES_READER, LANGUAGES_NETWORK)  # may be missing
+ENGLISH = "en"
 SHIPPED = "shipped"
 
 
@@ -70,8 +75,17 @@ class SpeakerBank:
 
 
 @dataclass(frozen=True, eq=False)
+class FurtherLanguages:
+    """The reader of languages other than English, and the network that speaks what it reads, if there is one yet."""
+
+    codes: tuple[str, ...]
+    reader: ContentReader
+    network: Any
+
+
+@dataclass(frozen=True, eq=False)
 class SynthesizerModel:
-    """An opened synthesizer: network, mask, pseudo-speakers, card; its prosody network and its reader, if any."""
+    """An opened synthesizer: network, mask, pseudo-speakers, card; its prosody network and its readers, if any."""
 
     network: Any
     mask: Any
@@ -81,18 +95,28 @@ class SynthesizerModel:
     content_reader: ContentReader | None = None
     reading_network: Any = None
     where: str = SHIPPED
+    further: FurtherLanguages | None = None
 
     def masked(self, content: Floats) -> Floats:
         """Remove speaker information from content [frames, 288], as far as the mask has learnt to."""
         kept: Floats = self.mask.run(None, {"content": content})[0]
         return kept
 
-    def log_bands(self, content: Floats, prosody: Floats, vector: Floats, *, is_read: bool = False) -> Floats:
-        """Predict the log-strength of every band: [frames, bands]; ``is_read``: content comes from the reader."""
+    def log_bands(
+        self, content: Floats, prosody: Floats, vector: Floats, *, is_read: bool = False, language: str = ENGLISH
+    ) -> Floats:
+        """Predict the log-strength of every band: [frames, bands]; ``is_read``: the reader of ``language`` made it."""
         inputs = {"content": content[None], "prosody": prosody[None], "voice": vector[None].astype(np.float32)}
-        network = self.reading_network if is_read and self.reading_network is not None else self.network
-        logs: Floats = network.run(None, inputs)[0][0]
+        logs: Floats = self._network(language if is_read else None).run(None, inputs)[0][0]
         return logs
+
+    def _network(self, language: str | None) -> Any:
+        """The network that speaks what the reader of a language reads; None: encoded content."""
+        if language is None:
+            return self.network
+        if language != ENGLISH and self.further is not None and self.further.network is not None:
+            return self.further.network
+        return self.network if self.reading_network is None else self.reading_network
 
     def predict_prosody(self, content: Floats, vector: Floats) -> PredictedProsody:
         """Predict F0 contour, voicing and energy from content [frames, 288] and a speaker vector."""
@@ -110,14 +134,43 @@ class SynthesizerModel:
         if self.content_reader is None:
             raise WeightsError(
                 f"{self.where}: has no {READER_NETWORKS[0]} to read words with; add a reader with personare train "
-                "reader, or use content=moonshine"
+                "reader, or use another voice"
             )
         return self.content_reader
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages that it reads; none without a reader."""
+        english = () if self.content_reader is None else (ENGLISH,)
+        return english if self.further is None or self.further.network is None else (*english, *self.further.codes)
+
+    def reader_of(self, language: str) -> ContentReader:
+        """What turns symbols of sounds into content in a language."""
+        if language == ENGLISH:
+            return self.reader
+        if self.further is None or language not in self.further.codes:
+            known = ", ".join(self.languages) or "nothing"
+            raise WeightsError(
+                f"{self.where}: its reader does not know '{language}', it reads {known}; train it with personare "
+                f"train reader --language {language}, or use another voice"
+            )
+        return self.further.reader
 
 
 def shipped_folder() -> Path:
     """Where the shipped synthesizer lies."""
     return Path(str(resources.files("personare.anonymizers.neural.xvector"))) / SHIPPED
+
+
+def reader_languages(where: Path | str = SHIPPED) -> tuple[str, ...]:
+    """Codes of the languages that a voice reads, by its card alone, without opening its networks."""
+    folder = shipped_folder() if str(where) == SHIPPED else Path(where)
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        further = card["languages"]["codes"] if LANGUAGES_NETWORK in card["sha256"] else ()
+    except (OSError, ValueError, KeyError, TypeError):  # opening the voice says what is wrong with it
+        further = ()
+    return (ENGLISH, *map(str, further))
 
 
 def open_weights(where: Path | str = SHIPPED) -> SynthesizerModel:
@@ -156,6 +209,7 @@ def _opened(folder: Path, where: str, digests: tuple[tuple[str, str], ...]) -> S
             _content_reader(sessions, card),
             sessions.get(READING_NETWORK),
             where,
+            _further_languages(sessions, card),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{where}: not a trained voice ({type(error).__name__}: {error})") from None
@@ -166,6 +220,15 @@ def _content_reader(sessions: Mapping[str, Session], card: Mapping[str, Any]) ->
         return None
     text, speech = (sessions[name] for name in READER_NETWORKS)
     return ContentReader(text, speech, int(card["reader"]["symbols"]), len(card["reader"]["readers"]))
+
+
+def _further_languages(sessions: Mapping[str, Session], card: Mapping[str, Any]) -> FurtherLanguages | None:
+    if any(name not in sessions for name in LANGUAGES_READER):
+        return None
+    told = card["languages"]
+    text, speech = (sessions[name] for name in LANGUAGES_READER)
+    reader = ContentReader(text, speech, int(told["symbols"]), len(told["readers"]))
+    return FurtherLanguages(tuple(map(str, told["codes"])), reader, sessions.get(LANGUAGES_NETWORK))
 
 
 def package_files(folder: Path) -> dict[str, bytes]:

@@ -1,0 +1,345 @@
+"""Training the neural voice for languages other than English: sentences, synthetic readers, a reader and a network.
+
+Nobody's speech is needed. Mixtures of Kokoro's voices (Apache-2.0) read sentences and rows of words. The reader begins
+with the English one of a voice, the network with the one that speaks what is read. So that the network speaks as any
+pseudo-speaker, and not only as Kokoro's voices, it imitates the one that it began with on English content and
+pseudo-speakers' vectors (personare.training.synthesizer.rehearsal). Both join the voice; its English stays as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from personare.anonymizers.neural.xvector.weights import (
+    CARD,
+    ENGLISH,
+    LANGUAGES_NETWORK,
+    LANGUAGES_READER,
+    PROSODY_NETWORK,
+    READER_NETWORKS,
+    READING_NETWORK,
+    open_weights,
+    package_files,
+    shipped_folder,
+)
+from personare.core.errors import ConfigError, TrainingError
+from personare.core.files import file_digest
+from personare.core.seeding import Key, rng_for
+from personare.corpora.voices.further_text import LanguageText, language_text
+from personare.corpora.voices.reading_aloud import FURTHER_READERS, LONGEST, MIXTURES, read_by_mixture
+from personare.corpora.voices.text import sentences as english_sentences
+from personare.encoders.content import moonshine_content
+from personare.encoders.grid import CONTENT_STEP, RATE_HZ, frame_count, on_frames
+from personare.engine import Engine
+from personare.languages import language
+from personare.languages.table import LANGUAGES
+from personare.pipeline.jobs.train_synthesizer import embed, move_resonances
+from personare.pipeline.jobs.training_files import write_log, write_package
+from personare.training import loop
+from personare.training.checkpoints import Validation
+from personare.training.reader.run import ReaderTrainingRun, export_reader, hold_out
+from personare.training.reader.settings import ReaderSettings
+from personare.training.reader.start import EarlierReader
+from personare.training.synthesizer import features, rehearsal
+from personare.training.synthesizer.export import export
+from personare.training.synthesizer.features import FeatureSources
+from personare.training.synthesizer.rehearsal import RehearsalFiles
+from personare.training.synthesizer.run import SynthesizerTrainingRun, SynthesizerUtterance
+from personare.training.synthesizer.run import hold_out as hold_out_utterances
+from personare.training.synthesizer.settings import SynthesizerSettings
+from personare.voices.kokoro import LANGUAGES_MODEL
+from personare.voices.kokoro import MODEL as KOKORO
+from personare.voices.pronunciation import MODEL as PRONUNCIATION
+from personare.voices.pronunciation import pronounce
+from personare.voices.spelling import SYMBOL_COUNT, similar_numbers, spell, symbol_numbers
+
+MODELS = ("moonshine", KOKORO, LANGUAGES_MODEL)
+VOICE_MODELS = ("moonshine", "ge2e", "swift-f0", PRONUNCIATION)
+READINGS, MORE_READINGS = "language-readings", "more-language-readings"
+REHEARSED = "rehearsed.npz"
+_OTHER_MIXTURES = range(25, 125)  # they read for the network alone: many voices, but no readers of the reader
+_OTHER_SHARE = 0.4
+_ROWS_OF_FIVE = 2  # of five sentences, so many are rows of words
+_REHEARSED_SENTENCES = 60
+_TEMPO = 1.1  # of rehearsed sentences
+_SHORTEST_SYMBOLS, _LONGEST_SYMBOLS = 5, min(150, LONGEST)
+
+
+@dataclass(frozen=True)
+class ForeignSentence:
+    """A sentence to be read: its language, the number of the mixture of voices that reads it, and its file."""
+
+    code: str
+    text: str
+    spelled: str
+    number: int
+    path: Path
+
+
+@dataclass(frozen=True)
+class LanguagesTrainingResult:
+    """What a training ended with: the folder that speaks, validations, what was measured, the size of all files."""
+
+    folder: Path
+    validations: tuple[Validation, ...]
+    measured: Mapping[str, float]
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class ReadForeign:
+    """Let Kokoro read one sentence, unless that is done already; safe to run in any process."""
+
+    def __call__(self, sentence: ForeignSentence) -> Path:
+        """Read it; gives the file of the reading."""
+        if not sentence.path.exists():
+            audio, durations = read_by_mixture(sentence.spelled, number=sentence.number, rate_hz=RATE_HZ)
+            slot = MIXTURES.index(sentence.number) if sentence.number in MIXTURES else sentence.number % len(MIXTURES)
+            arrays = {
+                "numbers": np.array(symbol_numbers(sentence.spelled), np.int16),
+                "durations": durations,
+                "content": moonshine_content(audio.samples).astype(np.float16),
+                "audio": np.round(audio.samples * 32767).astype(np.int16),
+                "reader": np.array(slot),
+                "mixture": np.array(sentence.number),
+                "text": np.array(sentence.text),
+                "language": np.array(sentence.code),
+            }
+            features.save(arrays, sentence.path)
+        return sentence.path
+
+
+def planned_foreign(
+    sentences: Mapping[str, Sequence[str]], folder: Path, *, each: int, seed: int
+) -> list[ForeignSentence]:
+    """Plan what is read, ``each`` times per language: sentences in order, rows of words between them."""
+    for code in sentences:
+        if code == ENGLISH or code not in LANGUAGES:
+            known = ", ".join(one for one in LANGUAGES if one != ENGLISH)
+            raise ConfigError(
+                f"--language must be one of {known}, not '{code}'; train reader without it is for English"
+            )
+    texts = {code: language_text(given) for code, given in sentences.items()}
+    plan: dict[Path, ForeignSentence] = {}
+    for place in range(each):
+        for code, text in texts.items():
+            rng = rng_for(_key(seed), code, str(place))
+            written = _sentence(text, place, rng)
+            spelled = language(code).pronounce(written)
+            if not _SHORTEST_SYMBOLS <= len(spelled) <= _LONGEST_SYMBOLS:
+                continue
+            is_other = rng.random() < _OTHER_SHARE
+            number = int(rng.choice(_OTHER_MIXTURES)) if is_other else MIXTURES[int(rng.integers(len(MIXTURES)))]
+            name = hashlib.sha256(f"{spelled}\n{number}".encode()).hexdigest()[:20]
+            path = folder / (MORE_READINGS if is_other else READINGS) / f"{code}-{name}.npz"
+            plan[path] = ForeignSentence(code, written, spelled, number, path)
+    return list(plan.values())
+
+
+def _sentence(text: LanguageText, place: int, rng: np.random.Generator) -> str:
+    turn, of_five = divmod(place, 5)
+    number = turn * (5 - _ROWS_OF_FIVE) + of_five
+    if of_five >= 5 - _ROWS_OF_FIVE or number >= 2 * len(text.sentences):
+        return text.row(rng)
+    return text.sentences[number % len(text.sentences)]
+
+
+def read_foreign(
+    plan: Sequence[ForeignSentence],
+    settings: ReaderSettings,
+    engine: Engine,
+    *,
+    voice: Path | None = None,
+    watch: Callable[[int], None],
+) -> tuple[ReaderTrainingRun, list[tuple[str, str]]]:
+    """Let Kokoro read every sentence, unless that is done; gives the run of the reader's training and failures."""
+    paths, failures = list[Path](), list[tuple[str, str]]()
+    for read in engine.map(ReadForeign(), plan):
+        watch(1)
+        if not read.ok:
+            failures.append((read.item.text, read.error or "failed"))
+        elif read.item.number in MIXTURES:
+            paths.append(read.item.path)
+    start = _earlier_reader(voice or shipped_folder())
+    return hold_out(paths, settings, symbols=SYMBOL_COUNT, readers=len(MIXTURES), start=start), failures
+
+
+def train_languages_reader(
+    run: ReaderTrainingRun,
+    folder: Path,
+    *,
+    codes: Sequence[str],
+    voice: Path | None = None,
+    resume: bool = False,
+    watch: Callable[[loop.TrainingStep], None] = lambda _: None,
+) -> LanguagesTrainingResult:
+    """Train the reader into ``folder`` and write there the voice of the folder ``voice`` (None: shipped) with it."""
+    before = voice or shipped_folder()
+    task = run.task()
+    for step in run.train(task, folder, resume=resume):
+        watch(step)
+    log = tuple(loop.best_of_training(task, folder, fingerprint=run.fingerprint).validations)
+    text, speech, difference = export_reader(task, eight_bit=True)
+    files = {**package_files(before), **dict(zip(LANGUAGES_READER, (text, speech), strict=True))}
+    files.pop(LANGUAGES_NETWORK, None)  # it spoke the content of another reader
+    measured = {**task.held_out_measures(), "graph_difference": difference}
+    card = _card(before, files)
+    card["languages"] = {
+        "what": "symbols of sounds + a reader -> durations and content, for languages other than English",
+        "codes": list(codes),
+        "symbols": run.symbols,
+        "readers": list(FURTHER_READERS),
+        "data": {
+            "sources": ["mixtures of Kokoro-82M's voices (Apache-2.0)"],
+            "sentences": len(run.readings),
+            "held_out_sentences": len(run.held_out),
+        },
+        "settings": dataclasses.asdict(run.settings),
+        "steps": log[-1].step,
+        "measured": measured,
+    }
+    return _written(folder, files, card, log, measured, title="the reader of further languages")
+
+
+@dataclass(frozen=True)
+class ExtractForeign:
+    """Extract the features of one reading for the network; safe to run in any process."""
+
+    voice: Path
+    sources: FeatureSources
+
+    def __call__(self, item: SynthesizerUtterance) -> str:
+        """Extract them, unless they are there; gives the name of the sentence."""
+        if not item.features.exists():
+            further = open_weights(self.voice).further
+            assert further is not None, "prepared by languages_run"
+            with np.load(item.audio, allow_pickle=False) as given:
+                reading = {name: given[name] for name in ("numbers", "durations", "content", "audio", "reader")}
+            durations, numbers = reading["durations"].astype(np.float64), reading["numbers"].tolist()
+            read = further.reader.in_time(
+                numbers, durations, reader=int(reading["reader"]), count=len(reading["content"])
+            )
+            samples = (reading["audio"] / np.float32(32767)).astype(np.float32)
+            features.save(features.of_reading(samples, reading["content"], read, self.sources), item.features)
+        return item.name
+
+
+def readings_of(voice: Path) -> list[Path]:
+    """The readings of a folder of ``train_languages_reader``, those of voices beside the readers too."""
+    return sorted([*(voice / READINGS).glob("*.npz"), *(voice / MORE_READINGS).glob("*.npz")])
+
+
+def languages_run(
+    voice: Path, settings: SynthesizerSettings, folder: Path, engine: Engine, *, watch: Callable[[int], None]
+) -> tuple[SynthesizerTrainingRun, list[tuple[str, str]]]:
+    """Prepare the training of the network that speaks what the further reader of ``voice`` reads; and failures."""
+    if open_weights(voice).further is None:
+        raise TrainingError(
+            f"{voice}: has no {LANGUAGES_READER[0]}; name a folder of personare train reader --language"
+        )
+    reader_print = file_digest(voice / LANGUAGES_READER[1])[:8]
+    items = []
+    for path in readings_of(voice):
+        with np.load(path, allow_pickle=False) as given:
+            speaker = f"mixture {int(given['mixture'])}"
+        kept = folder / "features" / f"{path.stem}-{reader_print}-v{features.VERSION}.npz"
+        items.append(SynthesizerUtterance(path.stem, speaker, path, kept, is_read=True))
+    ready, failures = list[SynthesizerUtterance](), list[tuple[str, str]]()
+    for result in engine.map(ExtractForeign(voice, FeatureSources(embed, move_resonances)), items):
+        watch(1)
+        if result.ok:
+            ready.append(result.item)
+        else:
+            failures.append((result.item.name, result.error or "failed"))
+    rehearsed = _rehearsal(voice, folder / REHEARSED, settings.seed)
+    start, prosody = voice / READING_NETWORK, voice / PROSODY_NETWORK
+    return hold_out_utterances(ready, settings, start=start, prosody=prosody, rehearsal=rehearsed), failures
+
+
+def train_languages_voice(
+    run: SynthesizerTrainingRun,
+    voice: Path,
+    folder: Path,
+    *,
+    resume: bool = False,
+    watch: Callable[[loop.TrainingStep], None] = lambda _: None,
+) -> LanguagesTrainingResult:
+    """Train the network into ``folder`` and write there ``voice`` with it."""
+    task = run.task()
+    for step in run.train(task, folder, resume=resume):
+        watch(step)
+    log = tuple(loop.best_of_training(task, folder, fingerprint=run.fingerprint).validations)
+    graph, difference = export(task.tensors, run.settings.shape, eight_bit=True)
+    files = {**package_files(voice), LANGUAGES_NETWORK: graph}
+    measured = {
+        "distance_of_what_is_understood": min(validation.held_out for validation in log),
+        "graph_difference": difference,
+    }
+    card = _card(voice, files)
+    card["languages"]["voice"] = {
+        "data": {
+            "sources": ["mixtures of Kokoro-82M's voices (Apache-2.0)", "the voice it began with (rehearsal)"],
+            "speakers": len({item.speaker for item in run.utterances}),
+            "utterances": len(run.utterances),
+        },
+        "started_from_sha256": run.start_sha256,
+        "settings": dataclasses.asdict(run.settings),
+        "steps": log[-1].step,
+        "measured": measured,
+    }
+    card["reader"]["languages"] = [ENGLISH, *card["languages"]["codes"]]
+    return _written(folder, files, card, log, measured, title="the voice in further languages")
+
+
+def _rehearsal(voice: Path, path: Path, seed: int) -> RehearsalFiles:
+    """Write English content and pseudo-speakers to rehearse, unless that is done."""
+    if not path.exists():
+        model, rng = open_weights(voice), rng_for(_key(seed), "rehearsal")
+        contents = []
+        for sentence in english_sentences()[:_REHEARSED_SENTENCES]:
+            numbers = symbol_numbers(spell(pronounce(sentence.text)))
+            content = model.reader(numbers, reader=int(rng.integers(model.reader.readers)), tempo=_TEMPO)
+            contents.append(on_frames(content, frame_count(len(content) * CONTENT_STEP)))
+        spoken = [model.bank.f0_of(vector) for vector in model.bank.vectors]
+        rehearsal.save(path, contents=contents, vectors=model.bank.vectors, spoken=spoken)
+    return RehearsalFiles(voice / READING_NETWORK, voice / PROSODY_NETWORK, path)
+
+
+def _earlier_reader(voice: Path) -> EarlierReader:
+    reader = open_weights(voice).reader
+    text, speech = ((voice / name).read_bytes() for name in READER_NETWORKS)
+    return EarlierReader(text, speech, reader.symbols, reader.readers, similar_numbers())
+
+
+def _card(before: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
+    card: dict[str, Any] = json.loads((before / CARD).read_text(encoding="utf-8"))
+    card["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    return card
+
+
+def _written(
+    folder: Path,
+    files: Mapping[str, bytes],
+    card: dict[str, Any],
+    log: tuple[Validation, ...],
+    measured: Mapping[str, float],
+    *,
+    title: str,
+) -> LanguagesTrainingResult:
+    write_package(files, card, folder, card_name=CARD)
+    label = "distance of content on held-out sentences"
+    write_log(log, folder, column="held_out_distance", title=title, label=label, scale=1.0)
+    return LanguagesTrainingResult(folder, log, measured, sum(map(len, files.values())) / 1e6)
+
+
+def _key(seed: int) -> Key:
+    """The public key that all chance of a training comes from."""
+    return Key.from_seed(f"languages {seed}")
