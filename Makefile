@@ -34,7 +34,7 @@ $(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.base   ## voices -> anonymize -> evaluate on 16 speakers, ends with a table and a report
-	@$(BIN)/personare models fetch ecapa kokoro moonshine dnsmos swift-f0 ge2e cmudict moonshine-base kokoro-languages segmentation whisper-base wespeaker
+	@$(BIN)/personare models fetch ecapa kokoro moonshine dnsmos swift-f0 ge2e cmudict moonshine-base kokoro-languages segmentation whisper-base whisper-small wespeaker
 	@$(BIN)/personare demo personare-demo --jobs $(JOBS)
 
 check: $(VENV)/.dev   ## lint, format, types, import rules
