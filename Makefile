@@ -43,10 +43,11 @@ check: $(VENV)/.dev   ## lint, format, types, import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+# files keep their order (the longest first, tests/conftest.py) instead of that of their numbers of tests
 # JOBS workers fill the cores: with more threads each they only wait for one another (one test: 0.4 s, or 20 s)
 test: check           ## everything that must pass: lint, types, import rules, all tests but the slow ones
 	@$(BIN)/personare models fetch
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 wheel: $(VENV)/.dev   ## the built wheel in an empty environment without extras: the first commands run from there (part of test)
 	@$(BIN)/python -m pytest -n 0 tests/packaging

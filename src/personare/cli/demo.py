@@ -76,7 +76,7 @@ def demo(
     recognizer = builtin.recognizer_for([code])
     wanted = speaking.Wanted(speakers, utterances, seed=1, rate_hz=16_000, language=code)
     more = _methods(method or [], settings)
-    for model in dict.fromkeys(("kokoro", "ecapa", recognizer, "dnsmos", *language_models(code))):
+    for model in dict.fromkeys((*wanted.models, "ecapa", recognizer, "dnsmos", *language_models(code))):
         files_of(model)
     source, target = folder / "voices", folder / "anonymized"
     with show.progress("1/3 making voices", speakers * utterances) as tick:
