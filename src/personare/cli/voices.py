@@ -11,9 +11,7 @@ from personare.cli import show
 
 def voices(
     target: Path = typer.Argument(..., metavar="DST", help="A new folder, or one this command was making."),
-    speakers: int = typer.Option(
-        20, min=1, help="How many speakers (182 at most, of piper 904, but for English 72)."
-    ),
+    speakers: int = typer.Option(20, min=1, help="How many speakers (182 at most, of piper 904, but for English 72)."),
     utterances: int = typer.Option(
         8, min=1, help="How many each of them reads: 226 sentences, or 2000 rows of words, at most."
     ),
