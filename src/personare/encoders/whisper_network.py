@@ -271,13 +271,20 @@ def _logits(graph: _Graph, weights: _Weights, states: str) -> None:
     if multiplies_exactly():
         table, zero = lowered(table), lowered(zero)
     scale = float(weights.constants["embed_tokens.weight_scale"])
-    middle, floor = graph.constant("middle", np.float32([128])), graph.constant("floor", np.float32([1e-9]))
+    middle, floor = (
+        graph.constant("middle", np.array([128], np.float32)),
+        graph.constant("floor", np.array([1e-9], np.float32)),
+    )
     largest = graph.add("ReduceMax", [graph.add("Abs", [states], "abs")], "largest", axes=[-1], keepdims=1)
-    unit = graph.add("Div", [graph.add("Max", [largest, floor], "most"), graph.constant("127", np.float32([127]))], "s")
+    unit = graph.add(
+        "Div", [graph.add("Max", [largest, floor], "most"), graph.constant("127", np.array([127], np.float32))], "s"
+    )
     units = graph.add("Div", [states, unit], "units")
     first = graph.add("Round", [units], "first_byte")
     finer = graph.add(
-        "Mul", [graph.add("Sub", [units, first], "rest"), graph.constant("254", np.float32([_SECOND]))], "finer"
+        "Mul",
+        [graph.add("Sub", [units, first], "rest"), graph.constant("254", np.array([_SECOND], np.float32))],
+        "finer",
     )
     both = graph.add("Concat", [first, graph.add("Round", [finer], "second_byte")], "both", axis=0)
     coded = graph.add("Cast", [graph.add("Add", [both, middle], "raised")], "coded", to=UINT8)
@@ -288,7 +295,7 @@ def _logits(graph: _Graph, weights: _Weights, states: str) -> None:
     ]
     sums = graph.add("Cast", [graph.add("MatMulInteger", [coded, *factors], "whole")], "sums", to=FLOAT)
     graph.add("Split", [sums], ["sums_a", "sums_b"], axis=0)
-    fine = graph.add("Mul", ["sums_b", graph.constant("1/254", np.float32([1 / _SECOND]))], "fine")
+    fine = graph.add("Mul", ["sums_b", graph.constant("1/254", np.array([1 / _SECOND], np.float32))], "fine")
     total = graph.add("Add", ["sums_a", fine], "total")
-    unit_scale = graph.add("Mul", [unit, graph.constant("table_scale", np.float32([scale]))], "unit_scale")
+    unit_scale = graph.add("Mul", [unit, graph.constant("table_scale", np.array([scale], np.float32))], "unit_scale")
     graph.add("Mul", [total, unit_scale], "logits")

@@ -4,8 +4,8 @@ A recording is cut into stretches of at most 5 s at its pauses. A segmentation n
 Whisper base gives the probability of each language for those that hold some, and Whisper small where that is not clear.
 An accent sounds like the speaker's first language. Two more opinions are therefore asked: the confidence of an English
 recognizer, which is sure of the words of accented English and unsure of the words that it makes of another language;
-and how much likelier Whisper finds its transcript in English than in the likeliest other language. Together they give
-the odds that a stretch is English. Short stretches are weak evidence. The stretches of a recording are therefore pooled
+and how much likelier Whisper finds its transcript in English than in the likeliest others. Together they give the odds
+that a stretch is English. Short stretches are weak evidence. The stretches of a recording are therefore pooled
 by a hidden Markov model, and the odds of a speaker over all recordings are added where single stretches of that speaker
 are not clear; so are the probabilities of the other languages. A recording alone needs clearer evidence than one of
 several of a speaker, and where its language stays unsure, it is not spoken. Beside a change of language, halves of
@@ -28,6 +28,7 @@ from personare.core.spoken import LEAST_LOG, LanguageOdds, SpeakerFacts
 from personare.encoders.recognition import recognize
 from personare.encoders.segmentation import Segmentation
 from personare.encoders.whisper import LANGUAGES, language_probabilities, transcript_likelihood
+from personare.languages import LANGUAGES as LANGUAGE_ROWS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,14 +56,15 @@ _NAMED = 0.9  # nor does another language of this probability
 # recordings of Mandarin speakers of English and of Germans, French and Spaniards
 _WORD_SLOPE, _WORD_CENTRE = 6.0, 0.25
 _TRANSCRIPT_SLOPE, _MOST_LIKELIER = 2.0, 1.0
+_RIVALS = tuple(code for code in LANGUAGE_ROWS if code not in SPOKEN)
 _SWITCH = 0.4  # probability that the next stretch is another language
 # a speaker whose stretches have larger odds than this, on average, is clear: every stretch is judged by itself, and
 # those of somebody who mostly speaks another language more strictly. Else the speaker's mean decides with the stretch.
 _CLEAR, _STRICT, _STRICTER = 3.5, 1.0, 3.0
 _MOSTLY_ENGLISH = -1.3  # mean odds of a clear speaker
-_POOLED_SLOPE, _MOST_POOLED = 8.0, 5.0
+_POOLED_SLOPE, _MOST_POOLED = 8.0, 6.0
 # the mean odds that separate English from other languages, where they rest on so many stretches of 2 s
-_STRETCHES, _SEPARATES = (2.0, 6.0), (1.9, 0.2)
+_STRETCHES, _SEPARATES = (2.0, 6.0), (2.1, 0.2)
 _UNCLEAR = 0.9  # a stretch of a clear speaker below this chance may hold two languages
 _LEAST_CONTEXT = 3  # in fewer stretches, one that is not clear is an accent rather than another language
 _SURE_OF_OTHER = 0.8  # share of a language other than English among all of them, from which on it is spoken
@@ -283,12 +285,15 @@ def _evidence(samples: Floats, phrase: Phrase, speech_s: float) -> _Evidence:
 
 
 def _likelier_in_english(sound: Floats, probabilities: Floats) -> float:
-    """By how much the transcript in English is likelier than that in the likeliest other language; within bounds."""
-    others = sorted(zip(probabilities.tolist(), LANGUAGES, strict=True), reverse=True)
-    other = next(code for _, code in others if code not in SPOKEN)
-    english = transcript_likelihood(sound, language=SPOKEN[0])
-    difference = english - transcript_likelihood(sound, language=other) if np.isfinite(english) else -_MOST_LIKELIER
-    return float(np.clip(difference, -_MOST_LIKELIER, _MOST_LIKELIER))
+    """By how much the transcript in English is likelier than that in either of the two likeliest rivals; within bounds.
+
+    Rivals are the other languages of ``personare.languages``, which Whisper transcribes well.
+    """
+    rivals = sorted(_RIVALS, key=lambda code: -probabilities[LANGUAGES.index(code)])[:2]
+    english, *others = (transcript_likelihood(sound, language=code) for code in (SPOKEN[0], *rivals))
+    if not np.isfinite(english):
+        return -_MOST_LIKELIER
+    return float(np.clip(english - max(others), -_MOST_LIKELIER, _MOST_LIKELIER))
 
 
 def _odds_of(evidence: Sequence[_Evidence]) -> LanguageOdds:
