@@ -34,7 +34,7 @@ $(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.base   ## voices -> anonymize -> evaluate on 16 speakers, ends with a table and a report
-	@$(BIN)/personare models fetch ecapa kokoro moonshine dnsmos swift-f0 ge2e cmudict moonshine-base kokoro-languages segmentation whisper-base wespeaker
+	@$(BIN)/personare models fetch ecapa piper kokoro kokoro-languages moonshine moonshine-base whisper-base whisper-small segmentation cmudict ge2e swift-f0 wespeaker dnsmos
 	@$(BIN)/personare demo personare-demo --jobs $(JOBS)
 
 check: $(VENV)/.dev   ## lint, format, types, import rules
@@ -43,10 +43,11 @@ check: $(VENV)/.dev   ## lint, format, types, import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+# files keep their order (the longest first, tests/conftest.py) instead of that of their numbers of tests
 # JOBS workers fill the cores: with more threads each they only wait for one another (one test: 0.4 s, or 20 s)
 test: check           ## everything that must pass: lint, types, import rules, all tests but the slow ones
 	@$(BIN)/personare models fetch
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 wheel: $(VENV)/.dev   ## the built wheel in an empty environment without extras: the first commands run from there (part of test)
 	@$(BIN)/python -m pytest -n 0 tests/packaging

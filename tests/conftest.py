@@ -26,6 +26,28 @@ settings.load_profile("personare")
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
 
+# the longest files, first: at the end of a run one worker would work alone on the last of them
+LONGEST = (
+    "anonymizers/test_contract.py",
+    "packaging/test_wheel.py",
+    "web/test_app_pages.py",
+    "web/test_panel_pages.py",
+    "docs/test_first_hour.py",
+    "docs/test_examples.py",
+    "pipeline/test_word_risk.py",
+    "pipeline/test_one_number.py",
+    "security/test_nothing_leaves.py",
+    "crash/test_kills.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; the others stay in their order."""
+    tests = Path(__file__).parent
+    place = {tests / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """End a run of the slow tests with what the crash, power, Ray and fuzz tests have counted."""
     if terminalreporter.config.option.markexpr == "slow":
@@ -70,7 +92,8 @@ def _hum_samples(seed: int, duration_s: float, rate_hz: int, f0_hz: float) -> ND
     gains = sum(1.0 / (1.0 + ((harmonics * f0_hz - f) / 120.0) ** 2) for f in formants)
     sound = (gains[:, None] * np.sin(2 * np.pi * f0_hz * harmonics[:, None] * t)).sum(0)
     sound = sound * (0.6 + 0.4 * np.sin(2 * np.pi * 3.0 * t)) + 0.01 * rng.standard_normal(n)
-    return (0.3 * sound / max(1e-9, np.abs(sound).max())).astype(np.float32)
+    samples: NDArray[np.float32] = (0.3 * sound / max(1e-9, np.abs(sound).max())).astype(np.float32)
+    return samples
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ from personare.encoders.recognition import RecognizedWord
 from personare.pipeline.jobs.least_certain import heard_in
 
 if TYPE_CHECKING:
-    from personare.anonymizers.neural.cascade.voice import Voice
+    from personare.anonymizers.neural.cascade.voice import CascadeVoice
 
 VECTOR = tuple(open_weights().bank.vectors[3].tolist())
 ENGLISH = SpeakerFacts("f", VECTOR, languages=("en",))
@@ -41,7 +41,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, object]]:
     found: list[tuple[str, object]] = []
     real = Cascade._drawn
 
-    def drawing(self: Cascade, voice: Voice, *given: object, **also: object) -> object:
+    def drawing(self: Cascade, voice: CascadeVoice, *given: object, **also: object) -> object:
         speaker = real(self, voice, *given, **also)  # type: ignore[arg-type]
         found.append((type(voice).__name__, speaker.identity))
         return speaker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from conftest import Command
 from personare.anonymizers.neural.xvector.weights import (
     LANGUAGES_NETWORK,
+    LANGUAGES_PROSODY,
     LANGUAGES_READER,
     open_weights,
     shipped_folder,
@@ -18,6 +20,8 @@ from personare.anonymizers.neural.xvector.weights import (
 from personare.core.files import file_digest
 from personare.corpora.voices.reading_aloud import FURTHER_READERS
 from personare.languages import language
+from personare.pipeline.jobs import train_languages
+from personare.training.plan import TrainingPlan
 from personare.voices.spelling import SYMBOL_COUNT, symbol_numbers
 
 SENTENCES = "language\tset\ttext\n" + "".join(
@@ -59,6 +63,10 @@ def test_it_trains_a_reader_and_a_voice_that_speak_further_languages(
     monkeypatch.setattr("personare.training.reader.run._MIN_SENTENCES", 2)
     monkeypatch.setattr("personare.training.synthesizer.run._MIN_SPEAKERS", 1)
     monkeypatch.setattr("personare.pipeline.jobs.train_languages._REHEARSED_SENTENCES", 2)
+    monkeypatch.setattr("personare.training.prosody.run._MIN_SPEAKERS", 1)
+    plan = TrainingPlan(steps=2, validate_every=1, patience=0, warm_up=1)
+    quick = dataclasses.replace(train_languages.PROSODY, plan=plan, held_out=1, batch=2)
+    monkeypatch.setattr("personare.pipeline.jobs.train_languages.PROSODY", quick)
     reader, voice = tmp_path / "languages", tmp_path / "voice"
     codes = ["--language", "es", "--language", "de", "--each", "5", "--jobs", "1"]
     trained = personare("train", "reader", *words, *codes)
@@ -69,7 +77,7 @@ def test_it_trains_a_reader_and_a_voice_that_speak_further_languages(
     assert card["languages"]["symbols"] == SYMBOL_COUNT
     assert card["languages"]["readers"] == list(FURTHER_READERS)
     networks = [file_digest(reader / name) for name in LANGUAGES_READER]
-    english = set(shipped["sha256"]) - {*LANGUAGES_READER, LANGUAGES_NETWORK}
+    english = set(shipped["sha256"]) - {*LANGUAGES_READER, LANGUAGES_PROSODY, LANGUAGES_NETWORK}
     assert all(card["sha256"][name] == shipped["sha256"][name] for name in english)
     assert open_weights(reader).languages == ("en",), "nothing speaks what it reads yet"
 
@@ -86,6 +94,7 @@ def test_it_trains_a_reader_and_a_voice_that_speak_further_languages(
     assert model.languages == ("en", "es", "de")
     assert model.card["reader"]["languages"] == ["en", "es", "de"]
     assert model.card["languages"]["voice"]["data"]["speakers"] >= 2
+    assert model.card["languages"]["prosody"]["steps"] == 2
     assert all(model.card["sha256"][name] == shipped["sha256"][name] for name in english)
     content = model.reader_of("de")(symbol_numbers(language("de").pronounce("Guten Tag.")), reader=0)
     assert np.isfinite(content).all()

@@ -42,7 +42,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     before = os.umask(0o022)  # as most systems have it
     try:
-        run_study(study, folder / "run", jobs=2)
+        run_study(study, folder / "run")
     finally:
         os.umask(before)
     return folder / "run"

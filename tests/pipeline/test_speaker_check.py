@@ -62,7 +62,12 @@ def write_steps(path: Path, *, minutes: int) -> Path:
 
 def test_a_long_recording_is_checked_over_its_whole_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[Audio] = []
-    monkeypatch.setattr(speaker_check, "several_speakers", lambda sound: bool(heard.append(sound)))
+
+    def one_speaker(sound: Audio) -> bool:
+        heard.append(sound)
+        return False
+
+    monkeypatch.setattr(speaker_check, "several_speakers", one_speaker)
     check_file(write_steps(tmp_path / "short.wav", minutes=10), each_channel=False)
     check_file(write_steps(tmp_path / "long.wav", minutes=30), each_channel=False)
     short, long = heard

@@ -65,12 +65,28 @@ def test_the_teacher_forgets_nothing_and_another_network_does(files: RehearsalFi
     teacher = read_tensors(files.teacher.read_bytes(), settings.shape)
     alike = {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in teacher.items()}
     crops = rehearsed.crops(settings.rehearsed, FRAMES, np.random.default_rng(3))
-    batch = {f"taught_{name}": torch.from_numpy(values) for name, values in crops.items()}
+    given = rehearsed.other_speakers(crops, 2, np.random.default_rng(4))
+    arrays = {**{f"taught_{name}": values for name, values in crops.items()}, "content": crops["content"]}
+    arrays |= {f"other_{name}": values for name, values in given.items()}
+    batch = {name: torch.from_numpy(values) for name, values in arrays.items()}
     task = SynthesizerTask(settings, [], [], alike, Key.from_seed(1), rehearsal=rehearsed)
     other = dataclasses.replace(task, tensors=network.new_tensors(settings.shape, key=Key.from_seed(2)))
     with torch.no_grad():
         forgotten, never_known = (float(one._forgotten(batch)) for one in (task, other))
+        strange, stranger = (float(one._strange(batch, batch["taught_levels"])) for one in (task, other))
     assert forgotten < 1e-4 < 0.5 < never_known
+    assert strange < 1e-4 < 0.1 < stranger
+
+
+def test_crops_are_given_to_pseudo_speakers_with_their_own_f0(rehearsed: Rehearsal) -> None:
+    crops = rehearsed.crops(3, FRAMES, np.random.default_rng(3))
+    given = rehearsed.other_speakers(crops, 8, np.random.default_rng(4))
+    assert given["moved"].shape == (3, FRAMES, 240), "no more than there are"
+    medians = {round(7.0 + 0.2 * number - np.log2(160.0), 3) for number in range(3)}
+    for row, before in zip(given["prosody"], crops["prosody"], strict=True):
+        assert round(float(row[:, ::3].mean()), 3) in medians
+        np.testing.assert_allclose(row[:, ::3].std(), before[:, ::3].std(), rtol=1e-3)
+        np.testing.assert_array_equal(np.delete(row, (0, 3), axis=1), np.delete(before, (0, 3), axis=1))
 
 
 def test_a_broken_file_is_one_line(files: RehearsalFiles) -> None:

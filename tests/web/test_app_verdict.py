@@ -110,6 +110,8 @@ def test_the_mark_is_that_of_both_risks(opened: Any, tmp_path: Path) -> None:
             assert page.locator("section.verdict").get_attribute("class") == f"verdict {kind}"
             text = page.locator("main").inner_text()
             assert given_away in text and ("May be given away" in text) == (kind == "good")
+            assert (page.get_by_role("link", name="ZIP to give away").count() == 1) == (kind == "good")
+            assert page.get_by_role("link", name="ZIP").count() == (protection == "protected")
             page.get_by_role("link", name="personare").click()
 
 

@@ -47,7 +47,10 @@ def language_models(code: str) -> tuple[str, ...]:
             f"no strength speaks {language_title(code)}; personare languages lists those that are spoken, and fast "
             "works in any language without models"
         )
-    needed = {name for one in speaking for name in models_needed(one.method, {**one.parameters, "language": code})}
+    given: tuple[dict[str, str], ...] = ({"language": code}, {})  # said by the user, or identified
+    needed = {
+        name for one in speaking for also in given for name in models_needed(one.method, {**one.parameters, **also})
+    }
     return tuple(name for name in WEIGHTS if name in needed)
 
 

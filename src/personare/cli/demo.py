@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from personare.cli import given, show
+
+if TYPE_CHECKING:
+    from personare.corpora.voices.speakers import Source
 
 SAME_SYNTHESIZER = (
     "{language}: the speakers and the voices that hide them are voices of the same synthesizer (Kokoro), because no "
@@ -38,12 +41,13 @@ def demo(
 ) -> None:
     """Make voices, hide them, attack them, report: the whole path in a few minutes, without any data of yours.
 
-    The voices are synthetic (Kokoro). The strengths fast, balanced and strong (see: personare methods) are attacked and
-    listened to side by side, and every --method beside them; the folder 'anonymized' holds what 'personare anonymize'
-    makes. Run it again, also with one more --method, and what is done is not done again.
+    The speakers are synthetic: voices of Piper, which no strength speaks with. The strengths fast, balanced and strong
+    (see: personare methods) are attacked and listened to side by side, and every --method beside them; the folder
+    'anonymized' holds the output of 'personare anonymize'. A second run, also with one more --method, reuses finished
+    work.
 
-    In languages other than English, balanced speaks with voices of Kokoro as well: the numbers then show that the path
-    works, and prove nothing about privacy.
+    In languages other than English the speakers are voices of Kokoro, which balanced and strong speak with too: the
+    numbers then show that the path works, and prove nothing about privacy.
 
     Examples:
 
@@ -70,9 +74,10 @@ def demo(
     speakers, utterances = speakers or usually[0], utterances or usually[1]
     folder = folder or Path("personare-demo" if code == "en" else f"personare-demo-{code}")
     recognizer = builtin.recognizer_for([code])
-    wanted = speaking.Wanted(speakers, utterances, seed=1, rate_hz=16_000, language=code)
+    voices: Source = "piper" if code == "en" else "kokoro"  # nobody is hidden by the synthesizer they speak with
+    wanted = speaking.Wanted(speakers, utterances, seed=1, rate_hz=16_000, source=voices, language=code)
     more = _methods(method or [], settings)
-    for model in dict.fromkeys(("kokoro", "ecapa", recognizer, "dnsmos", *language_models(code))):
+    for model in dict.fromkeys((*wanted.models, "ecapa", recognizer, "dnsmos", *language_models(code))):
         files_of(model)
     source, target = folder / "voices", folder / "anonymized"
     with show.progress("1/3 making voices", speakers * utterances) as tick:

@@ -52,11 +52,11 @@ def languages(
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
-    head = ["code", "language", "status", "strengths", "recognizer", "voices", "MB", "there", "WER", "CER"]
+    head = ["code", "language", "status", "recognizer", "voices", "MB", "there", "WER", "CER"]
     cells = [
         [
-            *(one["code"], one["name"], one["status"], ", ".join(one["strengths"]) or "none", one["recognizer"]),
-            *(", ".join(one["voices"]), f"{one['download_mb']:,}", "no" if one["missing"] else "yes"),
+            *(one["code"], one["name"], one["status"], one["recognizer"], str(len(one["voices"]))),
+            *(f"{one['download_mb']:,}", "no" if one["missing"] else "yes"),
             *(_percent(one["figures"].get(name)) for name in ("wer", "cer")),
         ]
         for one in rows
@@ -64,8 +64,9 @@ def _table(rows: list[dict[str, Any]]) -> None:
     show.table("languages: personare anonymize SRC DST --language CODE", head, cells)
     show.text(
         "MB: download of all models that balanced and strong need (personare models fetch --language CODE). WER, CER: "
-        "word and character errors of Whisper base on five example sentences, spoken by the first voice. Voices are "
-        "those of Kokoro for this language; pseudo-speakers are mixtures of all of them."
+        "word and character errors of Whisper base on five example sentences, spoken by the first voice. Voices: "
+        "Kokoro's that were chosen for this language; pseudo-speakers are mixtures of voices of all languages. "
+        "personare languages CODE prints the whole row."
     )
 
 

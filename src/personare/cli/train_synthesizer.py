@@ -81,11 +81,9 @@ def synthesizer(
         raise ConfigError("--for-reading joins the voice of --readings DIR; name it")
     settings = SynthesizerSettings() if config is None else load_yaml(SynthesizerSettings, config)
     if for_languages:
-        if readings is None or corpus or start or prosody or for_reading:
-            raise ConfigError(
-                "--for-languages needs --readings DIR, and no --corpus, --start, --prosody, --for-reading"
-            )
-        _for_languages(readings, out, settings, resume=resume, jobs=jobs, as_json=as_json)
+        if readings is None or corpus or prosody or for_reading:
+            raise ConfigError("--for-languages needs --readings DIR, and no --corpus, --prosody, --for-reading")
+        _for_languages(readings, out, settings, start=start, resume=resume, jobs=jobs, as_json=as_json)
         return
     if not corpus:
         raise ConfigError("name the speech to train on with --corpus PATH")
@@ -142,7 +140,14 @@ def synthesizer(
 
 
 def _for_languages(
-    readings: Path, out: Path, settings: SynthesizerSettings, *, resume: bool, jobs: int, as_json: bool
+    readings: Path,
+    out: Path,
+    settings: SynthesizerSettings,
+    *,
+    start: Path | None,
+    resume: bool,
+    jobs: int,
+    as_json: bool,
 ) -> None:
     """Train the network that speaks languages other than English."""
     from personare.core.weights import require
@@ -156,7 +161,7 @@ def _for_languages(
 
     require(*VOICE_MODELS)
     with show.progress("preparing", len(readings_of(readings))) as tick:
-        run, failures = languages_run(readings, settings, out, engine_for(jobs), watch=tick)
+        run, failures = languages_run(readings, settings, out, engine_for(jobs), start=start, watch=tick)
     show.failures(failures)
     with show.progress("training", settings.plan.steps) as tick:
         result = train_languages_voice(run, readings, out, resume=resume, watch=lambda step: tick(min(step.step, 1)))

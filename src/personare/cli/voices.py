@@ -11,7 +11,7 @@ from personare.cli import show
 
 def voices(
     target: Path = typer.Argument(..., metavar="DST", help="A new folder, or one this command was making."),
-    speakers: int = typer.Option(20, min=1, help="How many speakers (182 at most; of piper 904)."),
+    speakers: int = typer.Option(20, min=1, help="How many speakers (182 at most, of piper 904, but for English 72)."),
     utterances: int = typer.Option(
         8, min=1, help="How many each of them reads: 226 sentences, or 2000 rows of words, at most."
     ),
@@ -22,7 +22,7 @@ def voices(
     language: str = typer.Option(
         "en",
         metavar="CODE",
-        help="What kokoro's speakers speak (see: personare languages); other than en, 80 sentences.",
+        help="What kokoro's speakers speak (see: personare languages); 80 sentences but for en.",
     ),
     seed: int = typer.Option(1, help="Who they are and what they read; the same seed gives the same corpus."),
     skip: int = typer.Option(

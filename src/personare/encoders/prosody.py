@@ -117,6 +117,15 @@ def features(track: ProsodyTrack, count: int) -> Floats:
     return rows[: count * PAIR].reshape(count, PROSODY)
 
 
+def move_f0_features(rows: Floats, spoken: F0Statistics) -> Floats:
+    """Move the F0 in rows of ``features`` [..., count, 6] so that its mean is the median of another speaker."""
+    moved = rows.copy()
+    f0 = rows[..., :: PROSODY // PAIR]
+    median = np.float32(spoken.median_log2_hz - np.log2(_CENTRE_HZ))
+    moved[..., :: PROSODY // PAIR] = f0 - f0.mean(axis=(-2, -1), keepdims=True) + median
+    return moved
+
+
 def scale_energy(energy_db: Floats, *, floor_db: float = _PREDICTED_FLOOR_DB) -> Floats:
     """Levels as networks take and give them, those under the floor raised to it."""
     scaled = np.maximum(energy_db, np.float32(floor_db)) / np.float32(_SCALE_DB) + 1

@@ -179,7 +179,8 @@ class _Graph:
 
     def product(self, values: str, output: str, weights: tuple[NDArray[np.int8], Floats, Floats]) -> str:
         """Multiply float values, rounded to bytes, by 8-bit weights, and add a bias."""
-        names = [self.constant(f"{output}.{n}", w) for n, w in zip(("w", "scale", "bias"), weights, strict=True)]
+        parts: tuple[NDArray[Any], ...] = weights
+        names = [self.constant(f"{output}.{n}", w) for n, w in zip(("w", "scale", "bias"), parts, strict=True)]
         return self.add("DynamicQuantizeMatMul", [values, *names[:2], "", names[2]], output, _FUSED)
 
     def norm(self, values: str, name: str, weights: _Weights) -> str:

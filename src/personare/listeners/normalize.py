@@ -115,7 +115,7 @@ class ByLanguage(Normalizer):
     A language without a row in ``personare.languages`` is written in lower case without punctuation.
 
     >>> ByLanguage().of_language("de")("Um 7:45 Uhr, für 12,50 €!")
-    'um sieben uhr fünfundvierzig für zwölf euro fünfzig'
+    'um sieben uhr fünfundvierzig für zwölf euro fünfzig cent'
     >>> ByLanguage().of_language("pl")("Dzień dobry, PAŃSTWU!")
     'dzień dobry państwu'
     """

@@ -118,7 +118,8 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         wanted = Wanted(
             *counts, choice.voices, DEMO_RATE_HZ, choice.source, choice.reading, choice.skip, _invented_language(choice)
         )
-        folder = stages / f"voices-{hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]}"
+        named = repr(wanted).replace(f", language='{ENGLISH}'", "")  # the only one there was: folders keep their names
+        folder = stages / f"voices-{hashlib.sha256(named.encode()).hexdigest()[:12]}"
         frame = _invented(wanted, folder)
     else:
         reading = read_corpus(choice.path, layout=choice.layout, person_channels=True)

@@ -18,6 +18,7 @@ from personare.corpora.voices.speakers import Gender, Source, Speaker
 from personare.corpora.voices.text import Reading, row_of_words, sentences
 from personare.languages import language as language_row
 from personare.languages.sentences import sentences_in
+from personare.voices.kokoro import INGREDIENTS
 from personare.voices.piper import VOICES as PIPER_VOICES
 
 # The name tells: a/b = American/British, f/m = female/male. Clear readers first; nicole, who whispers, comes last.
@@ -33,6 +34,7 @@ OWN_VOICES: dict[Gender, tuple[str, ...]] = {
 }
 ENGLISH = "en"
 SHARE_RANGE = (0.4, 0.6)  # of the first voice in a mixture: the middle lies farthest from both
+OTHER_PACE_RANGE = (0.95, 1.1)  # the same in other languages, which these voices speak with an accent
 PACE_RANGE = (1.0, 1.25)  # speaking rate, 1 is the voice's own, which is slow
 MOST_ROWS = 2_000  # rows of words that one speaker reads at most
 
@@ -48,28 +50,30 @@ class PlannedUtterance:
     language: str = ENGLISH
 
 
-def most_speakers(source: Source = "kokoro") -> int:
+def most_speakers(source: Source = "kokoro", language: str = ENGLISH) -> int:
     """How many distinct speakers there can be; Kokoro's with genders balanced.
 
-    >>> most_speakers(), most_speakers("piper")
-    (182, 904)
+    >>> most_speakers(), most_speakers("piper"), most_speakers("kokoro", "de")
+    (182, 904, 72)
     """
     if source == "piper":
         return PIPER_VOICES
-    return 2 * min(len(own) + len(own) * (len(own) - 1) // 2 for own in OWN_VOICES.values())
+    voices = OWN_VOICES if language == ENGLISH else INGREDIENTS
+    return 2 * min(len(own) + len(own) * (len(own) - 1) // 2 for own in voices.values())
 
 
-def speaker(number: int, *, seed: int) -> Speaker:
-    """Invent the speaker with this number, from 1.
+def speaker(number: int, *, seed: int, language: str = ENGLISH) -> Speaker:
+    """Invent the speaker with this number, from 1; in other languages, of the voices that are best understood there.
 
     >>> speaker(1, seed=1).voices, speaker(2, seed=1).voices, len(speaker(41, seed=1).voices)
     (('af_heart',), ('am_michael',), 2)
     """
     key, name = Key.from_seed(seed).child("voices"), f"v{number:03d}"
     gender: Gender = "f" if number % 2 else "m"
-    rank, own = (number - 1) // 2, OWN_VOICES[gender]
+    rank, own = (number - 1) // 2, OWN_VOICES[gender] if language == ENGLISH else INGREDIENTS[gender]
     chance = rng_for(key, "speaker", name)
-    share, pace = chance.uniform(*SHARE_RANGE), round(chance.uniform(*PACE_RANGE), 3)
+    paces = PACE_RANGE if language == ENGLISH else OTHER_PACE_RANGE
+    share, pace = chance.uniform(*SHARE_RANGE), round(chance.uniform(*paces), 3)
     if rank < len(own):
         voices, share = (own[rank],), 1.0
     else:
@@ -96,7 +100,8 @@ def plan(
     >>> [u.name for u in plan(2, 2, seed=1)]
     ['v001-01', 'v001-02', 'v002-01', 'v002-02']
     """
-    most, invent = most_speakers(source), piper_speaker if source == "piper" else speaker
+    most = most_speakers(source, language)
+    invent = piper_speaker if source == "piper" else functools.partial(speaker, language=language)
     if skip < 0:
         raise ConfigError(f"skip must be 0 or more, not {skip}")
     if not 1 <= speakers <= most - skip:

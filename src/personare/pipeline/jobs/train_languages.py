@@ -22,6 +22,7 @@ from personare.anonymizers.neural.xvector.weights import (
     CARD,
     ENGLISH,
     LANGUAGES_NETWORK,
+    LANGUAGES_PROSODY,
     LANGUAGES_READER,
     PROSODY_NETWORK,
     READER_NETWORKS,
@@ -31,7 +32,7 @@ from personare.anonymizers.neural.xvector.weights import (
     shipped_folder,
 )
 from personare.core.errors import ConfigError, TrainingError
-from personare.core.files import file_digest
+from personare.core.files import file_digest, write_bytes, write_text
 from personare.core.seeding import Key, rng_for
 from personare.corpora.voices.further_text import LanguageText, language_text
 from personare.corpora.voices.reading_aloud import FURTHER_READERS, LONGEST, MIXTURES, read_by_mixture
@@ -45,6 +46,11 @@ from personare.pipeline.jobs.train_synthesizer import embed, move_resonances
 from personare.pipeline.jobs.training_files import write_log, write_package
 from personare.training import loop
 from personare.training.checkpoints import Validation
+from personare.training.plan import TrainingPlan
+from personare.training.prosody.run import export_prosody
+from personare.training.prosody.run import hold_out as hold_out_speakers
+from personare.training.prosody.settings import ProsodySettings
+from personare.training.prosody.task import held_out_measures
 from personare.training.reader.run import ReaderTrainingRun, export_reader, hold_out
 from personare.training.reader.settings import ReaderSettings
 from personare.training.reader.start import EarlierReader
@@ -63,8 +69,24 @@ from personare.voices.spelling import SYMBOL_COUNT, similar_numbers, spell, symb
 
 MODELS = ("moonshine", KOKORO, LANGUAGES_MODEL)
 VOICE_MODELS = ("moonshine", "ge2e", "swift-f0", PRONUNCIATION)
+PROSODY = ProsodySettings(
+    plan=TrainingPlan(
+        steps=500,
+        validate_every=100,
+        patience=0,
+        rate=1e-3,
+        lowest_rate=2e-5,
+        warm_up=20,
+        weight_decay=0.0,
+        gradient_limit=2.0,
+    ),
+    true_content=1.0,
+    voice_noise=0.05,
+    voice_dropout=0.3,
+    held_out=6,
+)
 READINGS, MORE_READINGS = "language-readings", "more-language-readings"
-REHEARSED = "rehearsed.npz"
+REHEARSED, PROSODY_CARD = "rehearsed.npz", "prosody.json"
 _OTHER_MIXTURES = range(25, 125)  # they read for the network alone: many voices, but no readers of the reader
 _OTHER_SHARE = 0.4
 _ROWS_OF_FIVE = 2  # of five sentences, so many are rows of words
@@ -189,7 +211,8 @@ def train_languages_reader(
     log = tuple(loop.best_of_training(task, folder, fingerprint=run.fingerprint).validations)
     text, speech, difference = export_reader(task, eight_bit=True)
     files = {**package_files(before), **dict(zip(LANGUAGES_READER, (text, speech), strict=True))}
-    files.pop(LANGUAGES_NETWORK, None)  # it spoke the content of another reader
+    for name in (LANGUAGES_PROSODY, LANGUAGES_NETWORK):  # they spoke the content of another reader
+        files.pop(name, None)
     measured = {**task.held_out_measures(), "graph_difference": difference}
     card = _card(before, files)
     card["languages"] = {
@@ -238,9 +261,19 @@ def readings_of(voice: Path) -> list[Path]:
 
 
 def languages_run(
-    voice: Path, settings: SynthesizerSettings, folder: Path, engine: Engine, *, watch: Callable[[int], None]
+    voice: Path,
+    settings: SynthesizerSettings,
+    folder: Path,
+    engine: Engine,
+    *,
+    start: Path | None = None,
+    watch: Callable[[int], None],
 ) -> tuple[SynthesizerTrainingRun, list[tuple[str, str]]]:
-    """Prepare the training of the network that speaks what the further reader of ``voice`` reads; and failures."""
+    """Prepare the training of the network that speaks what the further reader of ``voice`` reads; and failures.
+
+    ``start`` is the folder of an earlier such training; None begins with the network that speaks English words. The
+    prosody network is trained here, in minutes: the English one errs in the voicing and energy of other languages.
+    """
     if open_weights(voice).further is None:
         raise TrainingError(
             f"{voice}: has no {LANGUAGES_READER[0]}; name a folder of personare train reader --language"
@@ -260,8 +293,8 @@ def languages_run(
         else:
             failures.append((result.item.name, result.error or "failed"))
     rehearsed = _rehearsal(voice, folder / REHEARSED, settings.seed)
-    start, prosody = voice / READING_NETWORK, voice / PROSODY_NETWORK
-    return hold_out_utterances(ready, settings, start=start, prosody=prosody, rehearsal=rehearsed), failures
+    begin, prosody = start or voice / READING_NETWORK, _trained_prosody(voice, ready, folder)
+    return hold_out_utterances(ready, settings, start=begin, prosody=prosody, rehearsal=rehearsed), failures
 
 
 def train_languages_voice(
@@ -278,7 +311,8 @@ def train_languages_voice(
         watch(step)
     log = tuple(loop.best_of_training(task, folder, fingerprint=run.fingerprint).validations)
     graph, difference = export(task.tensors, run.settings.shape, eight_bit=True)
-    files = {**package_files(voice), LANGUAGES_NETWORK: graph}
+    assert run.prosody is not None, "prepared by languages_run"
+    files = {**package_files(voice), LANGUAGES_PROSODY: run.prosody.read_bytes(), LANGUAGES_NETWORK: graph}
     measured = {
         "distance_of_what_is_understood": min(validation.held_out for validation in log),
         "graph_difference": difference,
@@ -295,8 +329,31 @@ def train_languages_voice(
         "steps": log[-1].step,
         "measured": measured,
     }
+    card["languages"]["prosody"] = json.loads((folder / PROSODY_CARD).read_text(encoding="utf-8"))
     card["reader"]["languages"] = [ENGLISH, *card["languages"]["codes"]]
     return _written(folder, files, card, log, measured, title="the voice in further languages")
+
+
+def _trained_prosody(voice: Path, ready: Sequence[SynthesizerUtterance], folder: Path) -> Path:
+    """Train the prosody network of the readings, unless that is done; gives its graph."""
+    graph_path = folder / LANGUAGES_PROSODY
+    if not graph_path.exists():
+        run = hold_out_speakers(ready, PROSODY, start=voice / PROSODY_NETWORK)
+        task, place = run.task(), folder / "prosody"
+        before = held_out_measures(task)
+        for _ in loop.train(task, PROSODY.plan, place, fingerprint=run.fingerprint, resume=True):
+            pass
+        loop.best_of_training(task, place, fingerprint=run.fingerprint)
+        graph, difference, widening = export_prosody(task, eight_bit=True)
+        told = {
+            "settings": dataclasses.asdict(PROSODY),
+            "steps": PROSODY.plan.steps,
+            "measured": {**held_out_measures(task), "f0_widening": widening, "graph_difference": difference},
+            "measured_before": before,
+        }
+        write_text(folder / PROSODY_CARD, json.dumps(told, indent=2) + "\n")
+        write_bytes(graph_path, graph)
+    return graph_path
 
 
 def _rehearsal(voice: Path, path: Path, seed: int) -> RehearsalFiles:

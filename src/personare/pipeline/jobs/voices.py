@@ -27,6 +27,7 @@ from personare.corpora.voices.synthesizer import MODELS, fingerprint, synthesize
 from personare.corpora.voices.text import Reading
 from personare.engine import Engine, Result, Serial
 from personare.languages import language as language_row
+from personare.voices.kokoro import Kokoro
 
 MANIFEST = "manifest.parquet"
 CARD = "voices.json"
@@ -71,7 +72,7 @@ class Wanted:
     @property
     def models(self) -> tuple[str, ...]:
         """The models that speak."""
-        return MODELS[self.source]
+        return MODELS[self.source] if self.language == ENGLISH else Kokoro.MODELS
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ class ProsodyTask:
     def _crop(self, example: ProsodyExample, rng: np.random.Generator) -> dict[str, Floats]:
         frames = self.settings.frames
         first = int(rng.integers(0, max(1, example.frames - frames + 1)))
-        version = 0 if rng.random() < self.settings.true_content else int(rng.integers(1, len(example.contents)))
+        is_true = rng.random() < self.settings.true_content or len(example.contents) == 1
+        version = 0 if is_true else int(rng.integers(1, len(example.contents)))
         speaker = example
         if rng.random() < self.settings.voice_dropout:
             speaker = self.examples[int(rng.integers(len(self.examples)))]

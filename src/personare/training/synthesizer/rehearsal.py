@@ -1,7 +1,8 @@
 """Rehearsal: while a voice is trained on few new speakers, it must still speak as its teacher does with all others.
 
 A few crops of each batch have no recording. Their content was read by the teacher's own reader, their speaker vector is
-a pseudo-speaker's, their prosody is predicted, and the levels that the teacher gives are the target.
+a pseudo-speaker's, their prosody is predicted, and the levels that the teacher gives are the target. A few of those
+that have one are given to a pseudo-speaker as well: the levels are to change as the teacher's do (other_speakers).
                                                       [hinton2015distilling; robins1995catastrophic, pseudo-rehearsal]
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 from personare.core.errors import TrainingError
 from personare.core.files import write_bytes
 from personare.core.sessions import Session, open_session
-from personare.encoders.prosody import F0Statistics, ProsodyTrack, features, read_prediction
+from personare.encoders.prosody import F0Statistics, ProsodyTrack, features, move_f0_features, read_prediction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,6 +60,19 @@ class Rehearsal:
         rows = [self._crop(frames, rng) for _ in range(count)]
         drawn = {name: np.stack([row[name] for row in rows]).astype(np.float32) for name in rows[0]}
         return {**drawn, "levels": self.teacher.run(None, drawn)[0]}
+
+    def other_speakers(self, crops: dict[str, Floats], count: int, rng: np.random.Generator) -> dict[str, Floats]:
+        """Give the first crops of a batch to pseudo-speakers: their vectors and prosody, and by how much levels move.
+
+        The change from one speaker to another is the teacher's, whatever is said: if y is the level of a band, c the
+        content and v the speaker, y(c, other) = y(c, own) + teacher(c, other) - teacher(c, own).
+        """
+        own = {name: crops[name][:count] for name in ("content", "prosody", "voice")}
+        speakers = rng.integers(len(self.vectors), size=len(own["voice"]))
+        rows = [move_f0_features(row, self.spoken[one]) for row, one in zip(own["prosody"], speakers, strict=True)]
+        other = {"content": own["content"], "prosody": np.stack(rows), "voice": self.vectors[speakers]}
+        moved = self.teacher.run(None, other)[0] - self.teacher.run(None, own)[0]
+        return {"prosody": other["prosody"], "voice": other["voice"], "moved": moved}
 
     def _crop(self, frames: int, rng: np.random.Generator) -> dict[str, Floats]:
         content = self.contents[int(rng.integers(len(self.contents)))]

@@ -28,8 +28,8 @@ class SynthesizerSettings:
     predicted_energy : share of crops whose energy and voicing a prosody network predicts, where one is given; with
         them the synthesizer learns to speak from what it will get.
     held_out : speakers to validate on.
-    rehearsed, rehearsal_weight : crops per step without a recording, on which a teacher is imitated, where one is given
-        (see rehearsal.py), and the weight of that.
+    rehearsed, other_speakers, rehearsal_weight : crops per step without a recording, on which a teacher is imitated,
+        where one is given, crops that are given to another speaker as well (see rehearsal.py), and the weight of both.
     most_readings : how many sentences that were read aloud are learnt from at most, where a reader is given.
     """
 
@@ -68,6 +68,7 @@ class SynthesizerSettings:
     held_out: int = 8
     most_readings: int = 1000
     rehearsed: int = 4
+    other_speakers: int = 4
     rehearsal_weight: float = 0.5
 
     def __post_init__(self) -> None:
@@ -80,6 +81,7 @@ class SynthesizerSettings:
             "held_out",
             "most_readings",
             "rehearsed",
+            "other_speakers",
         ):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")

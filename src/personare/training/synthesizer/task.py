@@ -75,6 +75,8 @@ class SynthesizerTask:
         if self.rehearsal is not None:
             taught = self.rehearsal.crops(self.settings.rehearsed, self.settings.frames, rng)
             arrays |= {f"taught_{name}": values for name, values in taught.items()}
+            given = self.rehearsal.other_speakers(arrays, self.settings.other_speakers, rng)
+            arrays |= {f"other_{name}": values for name, values in given.items()}
         batch: dict[str, Any] = {name: torch.from_numpy(values) for name, values in arrays.items()}
         return {**batch, "adversarial": self._adversarial_share(step)}
 
@@ -126,13 +128,28 @@ class SynthesizerTask:
             share = batch["adversarial"]
             weights = 1.0, self.settings.adversarial_weight * share, self.settings.matching_weight * share
             total = total + sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
-        return total if self.rehearsal is None else total + self.settings.rehearsal_weight * self._forgotten(batch)
+        if self.rehearsal is None:
+            return total
+        return total + self.settings.rehearsal_weight * (self._forgotten(batch) + self._strange(batch, logs))
 
     def _forgotten(self, batch: Mapping[str, Any]) -> Any:
         """How far the levels of rehearsed crops are from the teacher's, on average."""
         inputs = (batch[f"taught_{name}"] for name in ("content", "prosody", "voice"))
         levels = network.band_levels(self.tensors, *inputs, blocks=self.settings.shape.blocks)
         return (levels - batch["taught_levels"]).abs().mean()
+
+    def _strange(self, batch: Mapping[str, Any], logs: Any) -> Any:
+        """How far levels are, on average, from moving as the teacher's do from one speaker to another."""
+        count = len(batch["other_voice"])
+        levels = network.band_levels(
+            self.tensors,
+            batch["content"][:count],
+            batch["other_prosody"],
+            batch["other_voice"],
+            blocks=self.settings.shape.blocks,
+        )
+        own = logs[:count].detach().reshape(levels.shape)
+        return (levels - own - batch["other_moved"]).abs().mean()
 
     def validate(self) -> float:
         """How far the content of held-out speech in another voice is from the original's: 0 alike, 1 unrelated."""

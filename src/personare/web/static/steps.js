@@ -224,7 +224,7 @@ export function result(job, page) {
   return [el("h1", {}, "The verdict"), words,
     el("div", { class: "actions" }, exposed(job) ? again(job, page, true) : null, el("a", { class: "button", href: `api/jobs/${job.id}/file/report`, target: "_blank", rel: "noopener" }, "Report"),
       done.evidence ? el("span", { class: "soft" }, done.evidence) : el("a", { class: "button", href: `api/jobs/${job.id}/file/evidence`, download: "evidence.pdf" }, "PDF evidence"),
-      job.give_away ? el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, "ZIP to give away") : null, exposed(job) ? null : again(job, page)),
+      job.give_away ? el("a", { class: "button", href: `api/jobs/${job.id}/file/zip`, download: "anonymized.zip" }, judged(job).some(identified) ? "ZIP, words not hidden" : "ZIP to give away") : null, exposed(job) ? null : again(job, page)),
     table ? el("div", { class: "scroll numbers" }, el("table", { class: "stacked" }, el("thead", {}, el("tr", {}, table.head.map((name, i) => el("th", { scope: "col", class: i && table.rows.every(row => /^[\d-]/.test(row[i])) ? "n" : "" }, name)))), el("tbody", {}, table.rows.map(row => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", i ? { class: /^[\d-]/.test(cell) ? "n" : "", "data-label": table.head[i] } : { scope: "row" }, cell))))))) : null,
     hidden(job), done.notes.length ? el("details", {}, el("summary", {}, remarks(done.notes)), el("ul", {}, done.notes.map(note => el("li", {}, note)))) : null];
 }

@@ -23,7 +23,7 @@ from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseP
 from personare.anonymizers.neural.cascade.neural_voice import NeuralVoice
 from personare.anonymizers.neural.cascade.offline_voice import KokoroVoice, PiperVoice
 from personare.anonymizers.neural.cascade.speaking import GAP_S, LOUDNESS_LUFS, Slot, laid_out, spoken_in_slots
-from personare.anonymizers.neural.cascade.voice import DrawnSpeaker, Voice
+from personare.anonymizers.neural.cascade.voice import CascadeVoice, DrawnSpeaker
 from personare.anonymizers.neural.words.languages import AUTO, SPOKEN, check_language, language_evidence
 from personare.anonymizers.neural.words.languages import MODELS as LANGUAGE_MODELS
 from personare.anonymizers.neural.words.phrases import RATE_HZ, digital_silences
@@ -137,9 +137,9 @@ class Cascade(Fingerprinted):
     f0: Literal["predicted", "flat"] = "predicted"
     treble: bool = True
     weights: Path | None = None
-    speaking: Voice = field(init=False, repr=False)
+    speaking: CascadeVoice = field(init=False, repr=False)
     """The voice, built."""
-    other_languages: Voice | None = field(init=False, repr=False)
+    other_languages: CascadeVoice | None = field(init=False, repr=False)
     """The voice of people who speak a language that ``speaking`` does not; None where there is none."""
 
     def __post_init__(self) -> None:
@@ -158,7 +158,7 @@ class Cascade(Fingerprinted):
             )
         check_language(self.language, where=f"cascade, voice {self.voice}", spoken=self.spoken)
 
-    def _built_voice(self) -> Voice:
+    def _built_voice(self) -> CascadeVoice:
         if self.voice != "neural":
             defaults = Cascade.__dataclass_fields__
             for name in self.OF_NEURAL:
@@ -191,7 +191,8 @@ class Cascade(Fingerprinted):
     def needed_models(self) -> tuple[str, ...]:
         """Fetched models without which nothing works; a language other than English may need more."""
         recognizers = ("moonshine", "moonshine-base") if self.recognizer == "both" else (self.recognizer,)
-        models = ["cmudict", *recognizers, *LANGUAGE_MODELS, *self.speaking.models]
+        identifying = LANGUAGE_MODELS if self.language == AUTO else ("segmentation",)
+        models = ["cmudict", *recognizers, *identifying, *self.speaking.models]
         models += self.speaking.gender_models if self.gender in ("same", "cross") else ()
         models += [swift.MODEL] * (self.prosody == "coarse")
         models += self._models_of(self.language) if self.language != AUTO else ()
@@ -265,7 +266,7 @@ class Cascade(Fingerprinted):
             return b""
         return self._drawn(self._voice_for(speaker), sound, speaker, rng=rng, rate_hz=audio.rate_hz).identity
 
-    def _voice_for(self, speaker: SpeakerFacts, spoken: Collection[str] = ()) -> Voice:
+    def _voice_for(self, speaker: SpeakerFacts, spoken: Collection[str] = ()) -> CascadeVoice:
         """The voice of a speaker: one that speaks all of their languages, and those of the recording (``spoken``)."""
         languages = {*speaker.languages, *spoken} if self.language == AUTO else {self.language}
         if self.other_languages is None or languages <= set(self.speaking.languages):
@@ -273,7 +274,7 @@ class Cascade(Fingerprinted):
         return self.other_languages
 
     def _drawn(
-        self, voice: Voice, sound: Floats, speaker: SpeakerFacts, *, rng: np.random.Generator, rate_hz: int
+        self, voice: CascadeVoice, sound: Floats, speaker: SpeakerFacts, *, rng: np.random.Generator, rate_hz: int
     ) -> DrawnSpeaker:
         lacks_gender = self.gender in ("same", "cross") and not speaker.gender
         if lacks_gender or (voice.needs_vector and not speaker.vector):

@@ -55,7 +55,7 @@ class DrawnSpeaker(Protocol):
         ...
 
 
-class Voice(Protocol):
+class CascadeVoice(Protocol):
     """A frozen dataclass that draws pseudo-speakers."""
 
     @property

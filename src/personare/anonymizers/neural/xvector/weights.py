@@ -6,8 +6,8 @@ of pseudo-speakers with their genders, and regressions from a vector to its F0 a
 before there were any, ``prosody.onnx`` (content, speaker vector -> F0 contour, voicing, energy), the reader's two
 networks, ``reader_text.onnx`` and ``reader_speech.onnx`` (symbols of sounds -> content), and ``voice_reading.onnx``, a
 ``voice.onnx`` that was trained on for such content. These read and speak English; ``languages_text.onnx``,
-``languages_speech.onnx`` and ``languages_voice.onnx`` do the same for further languages, with the same pseudo-speakers.
-Files that do not fit the card are refused.
+``languages_speech.onnx``, ``languages_prosody.onnx`` and ``languages_voice.onnx`` do the same for further languages,
+with the same pseudo-speakers. Files that do not fit the card are refused.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ PROSODY_NETWORK = "prosody.onnx"
 READER_NETWORKS = ("reader_text.onnx", "reader_speech.onnx")
 READING_NETWORK = "voice_reading.onnx"
 LANGUAGES_READER = ("languages_text.onnx", "languages_speech.onnx")
-LANGUAGES_NETWORK = "languages_voice.onnx"
-_LATER = (PROSODY_NETWORK, *READER_NETWORKS, READING_NETWORK, *LANGUAGES_READER, LANGUAGES_NETWORK)  # may be missing
+LANGUAGES_PROSODY, LANGUAGES_NETWORK = "languages_prosody.onnx", "languages_voice.onnx"
+_FURTHER = (*LANGUAGES_READER, LANGUAGES_PROSODY, LANGUAGES_NETWORK)
+_LATER = (PROSODY_NETWORK, *READER_NETWORKS, READING_NETWORK, *_FURTHER)  # what a voice may lack
 ENGLISH = "en"
 SHIPPED = "shipped"
 
@@ -76,10 +77,11 @@ class SpeakerBank:
 
 @dataclass(frozen=True, eq=False)
 class FurtherLanguages:
-    """The reader of languages other than English, and the network that speaks what it reads, if there is one yet."""
+    """The reader of languages other than English, and the networks that speak what it reads, if there are any yet."""
 
     codes: tuple[str, ...]
     reader: ContentReader
+    prosody: Any
     network: Any
 
 
@@ -118,15 +120,18 @@ class SynthesizerModel:
             return self.further.network
         return self.network if self.reading_network is None else self.reading_network
 
-    def predict_prosody(self, content: Floats, vector: Floats) -> PredictedProsody:
-        """Predict F0 contour, voicing and energy from content [frames, 288] and a speaker vector."""
+    def predict_prosody(self, content: Floats, vector: Floats, *, language: str = ENGLISH) -> PredictedProsody:
+        """Predict F0 contour, voicing and energy from content [frames, 288] in a language and a speaker vector."""
         if self.prosody is None:
             raise WeightsError(
                 f"{self.where}: has no {PROSODY_NETWORK} to predict F0, energy or pauses with; add one with "
                 "personare train prosody, or use f0=keep, energy=keep and timing=moved"
             )
         inputs = {"content": content[None], "voice": vector[None].astype(np.float32)}
-        return read_prediction(self.prosody.run(None, inputs)[0][0])
+        network = self.prosody
+        if language != ENGLISH and self.further is not None and self.further.prosody is not None:
+            network = self.further.prosody
+        return read_prediction(network.run(None, inputs)[0][0])
 
     @property
     def reader(self) -> ContentReader:
@@ -228,7 +233,8 @@ def _further_languages(sessions: Mapping[str, Session], card: Mapping[str, Any])
     told = card["languages"]
     text, speech = (sessions[name] for name in LANGUAGES_READER)
     reader = ContentReader(text, speech, int(told["symbols"]), len(told["readers"]))
-    return FurtherLanguages(tuple(map(str, told["codes"])), reader, sessions.get(LANGUAGES_NETWORK))
+    networks = (sessions.get(name) for name in (LANGUAGES_PROSODY, LANGUAGES_NETWORK))
+    return FurtherLanguages(tuple(map(str, told["codes"])), reader, *networks)
 
 
 def package_files(folder: Path) -> dict[str, bytes]:
