@@ -33,7 +33,7 @@ def test_info_prints_what_is_there(run: Command, small_corpus: Path) -> None:
     assert lines[0] == (
         f"{small_corpus}: layout manifest (manifest.parquet with the columns utterance, speaker, audio, gender, text)"
     )
-    facts = dict(line.strip().split("  ", 1) for line in lines[1:9])
+    facts = dict(line.strip().split("  ", 1) for line in lines[1:10])
     assert {name: value.strip() for name, value in facts.items()} == {
         "speakers": "4 (f 2, m 2)",
         "such as": "anna (5), bela (4), cora (4)",
@@ -41,6 +41,7 @@ def test_info_prints_what_is_there(run: Command, small_corpus: Path) -> None:
         "hours": "0.00 (from headers)",
         "per speaker": "4 least, 4 median, 5 most",
         "transcripts": "17 of 17 utterances (51 words)",
+        "languages": "not given (--language auto identifies some)",
         "rates": "16,000 Hz: 16",
         "channels": "1: 16",
     }

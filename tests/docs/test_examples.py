@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import personare.codecs.usc
-from conftest import hum
 from docs.pages import Page, pages
-from personare.core.audio import write
+from personare.core.audio import read_mono, write
 from pipeline.tiny import write_corpus
 from tiny_codec import write_tiny_codec
 
@@ -26,6 +25,7 @@ NOT_RUN = {
 }
 SLOW = ("README.md",)
 CODEC = "docs/how-to/train-a-speech-model-on-tokens.md"
+SPEECH = Path(__file__).parents[1] / "pipeline" / "former" / "speech" / "voice3" / "0.opus"  # synthetic English
 SHIPPED = Path(personare.codecs.usc.__file__).parent / "shipped"
 TINY_SHIPPED = """
 from pathlib import Path
@@ -39,7 +39,7 @@ RUN = [page for page in pages() if page.blocks("python") and page.name not in NO
 def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the pages take for granted: a recording, a corpus with a part to learn from, a pool of vectors."""
     folder = tmp_path_factory.mktemp("pages")
-    write(folder / "speech.wav", hum(1, duration_s=1.5))
+    write(folder / "speech.wav", read_mono(SPEECH))
     write_corpus(folder / "recordings")
     rng = np.random.default_rng(1)
     speakers = np.repeat([f"p{i:03d}" for i in range(60)], 2)
