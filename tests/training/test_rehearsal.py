@@ -17,7 +17,7 @@ from personare.encoders.grid import WIDTH  # noqa: E402
 from personare.encoders.prosody import F0Statistics  # noqa: E402
 from personare.training.synthesizer import network, rehearsal  # noqa: E402
 from personare.training.synthesizer.export import read_tensors  # noqa: E402
-from personare.training.synthesizer.rehearsal import Rehearsal, RehearsalFiles, open_rehearsal  # noqa: E402
+from personare.training.synthesizer.rehearsal import RehearsalFiles, TeacherRehearsal, open_rehearsal  # noqa: E402
 from personare.training.synthesizer.settings import SynthesizerSettings  # noqa: E402
 from personare.training.synthesizer.task import SynthesizerTask  # noqa: E402
 
@@ -38,11 +38,11 @@ def files(tmp_path: Path) -> RehearsalFiles:
 
 
 @pytest.fixture
-def rehearsed(files: RehearsalFiles) -> Rehearsal:
+def rehearsed(files: RehearsalFiles) -> TeacherRehearsal:
     return open_rehearsal(files)
 
 
-def test_what_is_saved_is_rehearsed(rehearsed: Rehearsal) -> None:
+def test_what_is_saved_is_rehearsed(rehearsed: TeacherRehearsal) -> None:
     assert [len(content) for content in rehearsed.contents] == list(LENGTHS)
     assert [round(one.median_log2_hz, 3) for one in rehearsed.spoken] == [7.0, 7.2, 7.4]
     crops = rehearsed.crops(6, FRAMES, np.random.default_rng(2))
@@ -60,7 +60,9 @@ def test_what_is_saved_is_rehearsed(rehearsed: Rehearsal) -> None:
     np.testing.assert_array_equal(crops["levels"], rehearsed.teacher.run(None, given)[0])
 
 
-def test_the_teacher_forgets_nothing_and_another_network_does(files: RehearsalFiles, rehearsed: Rehearsal) -> None:
+def test_the_teacher_forgets_nothing_and_another_network_does(
+    files: RehearsalFiles, rehearsed: TeacherRehearsal
+) -> None:
     settings = dataclasses.replace(SynthesizerSettings(), frames=FRAMES, discriminator_frames=FRAMES)
     teacher = read_tensors(files.teacher.read_bytes(), settings.shape)
     alike = {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in teacher.items()}
@@ -78,7 +80,7 @@ def test_the_teacher_forgets_nothing_and_another_network_does(files: RehearsalFi
     assert strange < 1e-4 < 0.1 < stranger
 
 
-def test_crops_are_given_to_pseudo_speakers_with_their_own_f0(rehearsed: Rehearsal) -> None:
+def test_crops_are_given_to_pseudo_speakers_with_their_own_f0(rehearsed: TeacherRehearsal) -> None:
     crops = rehearsed.crops(3, FRAMES, np.random.default_rng(3))
     given = rehearsed.other_speakers(crops, 8, np.random.default_rng(4))
     assert given["moved"].shape == (3, FRAMES, 240), "no more than there are"

@@ -41,7 +41,7 @@ def prosody(
 
         personare train prosody --corpus a/ --corpus b/ --out better --voice my-voice
 
-        personare anonymize SRC DST --method xvector --set weights=better --set f0=predicted
+        personare anonymize SRC DST --method cascade --set weights=better
     """
     from personare.core.config import load_yaml
     from personare.engine import engine_for

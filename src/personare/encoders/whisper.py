@@ -63,7 +63,7 @@ class _WhisperNetworks:
 
 
 @dataclass(frozen=True)
-class _Written:
+class _Decoded:
     """Word pieces and their probabilities; ``is_whole`` unless they loop or do not end."""
 
     tokens: tuple[int, ...] = ()
@@ -116,18 +116,18 @@ def check_language(language: str) -> None:
         raise ConfigError(f"language must be a code that Whisper knows, e.g. en or de, not '{language}'")
 
 
-def _written(samples: Floats, model: str, language: str, proposed_by: str | None) -> _Written:
+def _written(samples: Floats, model: str, language: str, proposed_by: str | None) -> _Decoded:
     """What a model writes, or has written lately; nothing if it runs away."""
     check_language(language)
     key = _key(samples, f"{model} {proposed_by or ''}", language)
     if key not in _known:
         proposal = () if proposed_by is None else _written(samples, proposed_by, language, None).tokens
         _remember(key, _believed(samples, model, language, proposal))
-    result: _Written = _known[key]
+    result: _Decoded = _known[key]
     return result
 
 
-def _believed(samples: Floats, model: str, language: str, proposal: Sequence[int]) -> _Written:
+def _believed(samples: Floats, model: str, language: str, proposal: Sequence[int]) -> _Decoded:
     """Transcribe with more and more silence behind the sound, until the transcript repeats nothing.
 
     Two transcripts that are the same count as well: somebody did say it twice. Else there are no words.
@@ -141,10 +141,10 @@ def _believed(samples: Floats, model: str, language: str, proposal: Sequence[int
         if written.is_whole and (not _is_repetition(written.tokens) or written.tokens == before):
             return written
         before = written.tokens
-    return _Written()
+    return _Decoded()
 
 
-def _decode(samples: Floats, model: str, language: str, proposal: Sequence[int], *, most: int) -> _Written:
+def _decode(samples: Floats, model: str, language: str, proposal: Sequence[int], *, most: int) -> _Decoded:
     """Write word pieces until the end is the likeliest, each with its probability.
 
     The pieces of a proposal are read together with the last one written; as many are kept as the network would have
@@ -162,11 +162,11 @@ def _decode(samples: Floats, model: str, language: str, proposal: Sequence[int],
         for proposed, row in zip([*ahead, None], logits, strict=True):
             best, probability = _likeliest(row, is_first=not tokens)
             if best == _END:
-                return _Written(tuple(tokens), tuple(probabilities))
+                return _Decoded(tuple(tokens), tuple(probabilities))
             tokens.append(best)
             probabilities.append(probability)
             if len(tokens) > most or _loops(tokens):
-                return _Written(tuple(tokens), tuple(probabilities), is_whole=False)
+                return _Decoded(tuple(tokens), tuple(probabilities), is_whole=False)
             if best != proposed:
                 break
             followed += 1

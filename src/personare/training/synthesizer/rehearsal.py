@@ -38,7 +38,7 @@ class RehearsalFiles:
 
 
 @dataclass(frozen=True, eq=False)
-class Rehearsal:
+class TeacherRehearsal:
     """A teacher, and all that it is given.
 
     Parameters
@@ -101,7 +101,7 @@ def save(path: Path, *, contents: Sequence[Floats], vectors: Floats, spoken: Seq
     write_bytes(path, stream.getvalue())
 
 
-def open_rehearsal(files: RehearsalFiles) -> Rehearsal:
+def open_rehearsal(files: RehearsalFiles) -> TeacherRehearsal:
     """Open the networks and read what is rehearsed."""
     try:
         with np.load(files.rehearsed, allow_pickle=False) as arrays:
@@ -113,4 +113,4 @@ def open_rehearsal(files: RehearsalFiles) -> Rehearsal:
         raise TrainingError(
             f"{files.rehearsed}: no rehearsal ({type(error).__name__}); remove it and begin anew"
         ) from None
-    return Rehearsal(open_session(files.teacher), open_session(files.prosody), contents, vectors, spoken)
+    return TeacherRehearsal(open_session(files.teacher), open_session(files.prosody), contents, vectors, spoken)

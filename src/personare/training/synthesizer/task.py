@@ -29,7 +29,7 @@ from personare.encoders.grid import (
 from personare.encoders.prosody import ProsodyTrack, features, read_prediction
 from personare.training.synthesizer import filtering, network, spectral_losses
 from personare.training.synthesizer.features import SynthesizerFeatures
-from personare.training.synthesizer.rehearsal import Rehearsal
+from personare.training.synthesizer.rehearsal import TeacherRehearsal
 from personare.training.synthesizer.settings import SynthesizerSettings
 from personare.training.synthesizer.spectral_losses import DISCRIMINATOR
 from personare.training.torch_extra import torch_for
@@ -60,7 +60,7 @@ class SynthesizerTask:
     key: Key
     rank: int = 0
     prosody: Session | None = None
-    rehearsal: Rehearsal | None = None
+    rehearsal: TeacherRehearsal | None = None
 
     def batch(self, step: int) -> dict[str, Any]:
         """Draw crops of speech, longer utterances more often."""
@@ -206,7 +206,7 @@ def new_task(
     *,
     rank: int = 0,
     prosody: Session | None = None,
-    rehearsal: Rehearsal | None = None,
+    rehearsal: TeacherRehearsal | None = None,
 ) -> SynthesizerTask:
     """Make a task with a new network and a new discriminator."""
     key = Key.from_seed(f"synthesizer {settings.seed}")
