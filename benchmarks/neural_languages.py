@@ -2,10 +2,10 @@
 
     python benchmarks/neural_languages.py SENTENCES [--part second] [--weights DIR] [--recognizer whisper-small]
 
-SENTENCES is a table with the columns language, set and text, e.g. tests/languages/sentences.tsv; its set ``second`` was
-not trained on. English has our own sentences. Every sentence is spoken by one of six pseudo-speakers, and by one of six
-of Kokoro's. WER and CER are pooled over the sentences of a language. Processor seconds are those of speaking alone.
-Distinctness: WeSpeaker compares the pseudo-speakers of one gender, each speaking several languages.
+SENTENCES is a table with the columns language, set and text, e.g. src/personare/languages/sentences.tsv; its set
+``second`` was not trained on. English has our own sentences. Every sentence is spoken by one of six pseudo-speakers,
+and by one of six of Kokoro's. WER and CER are pooled over the sentences of a language. Processor seconds are those of
+speaking alone. Distinctness: WeSpeaker compares the pseudo-speakers of one gender, each speaking several languages.
 """
 
 from __future__ import annotations

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from personare.languages.sentences import rows
 from personare.languages.table import LANGUAGES
 from personare.voices.spelling import ENGLISH_SYMBOL_COUNT, SYMBOL_COUNT, symbol_numbers
 
 FURTHER = sorted(set(LANGUAGES) - {"en"})
-_TABLES = (Path(__file__).with_name("sentences.tsv"), Path(__file__).parents[2] / "trainings" / "sentences.tsv")
-_ROWS = [line.split("\t") for table in _TABLES for line in table.read_text(encoding="utf-8").splitlines()[1:]]
+_TABLE = Path(__file__).parents[2] / "trainings" / "sentences.tsv"
+_ROWS = [*rows(), *(line.split("\t") for line in _TABLE.read_text(encoding="utf-8").splitlines()[1:])]
 
 
 @pytest.mark.parametrize("code", FURTHER)

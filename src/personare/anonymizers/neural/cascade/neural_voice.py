@@ -196,7 +196,7 @@ class NeuralSpeaker:
         """Make sound of content [frames, 288] of a language, silent at both ends; of no content, none."""
         if not len(content):
             return np.zeros(0, np.float32)
-        predicted = self.model.predict_prosody(content, self.vector)
+        predicted = self.model.predict_prosody(content, self.vector, language=code)
         target = replace(self.target, median_log2_hz=self.target.median_log2_hz + semitones / 12)
         prosody = chosen_prosody(self.choice, None, predicted, source=None, target=target)
         length = len(content) * STEP
