@@ -99,7 +99,7 @@ def pool(evidence: Sequence[SpeakerEvidence], *, gender: str | None = None) -> S
     >>> short = SpeakerEvidence(3.0, (), LanguageOdds(-1.0, 1.0, 1.0), -0.1)
     >>> facts = pool([short, SpeakerEvidence(9.0, (), LanguageOdds(5.0, 5.0, 3.0), 0.2)])
     >>> facts.gender, facts.language
-    ('f', LanguageOdds(mean=3.5, clarity=4.0, weight=4.0))
+    ('f', LanguageOdds(mean=3.5, clarity=4.0, weight=4.0, languages={}))
     """
     vectors = [np.array(one.vector) for one in evidence if one.vector]
     scores = [(one.gender_score, one.speech_s) for one in evidence if one.gender_score is not None]
