@@ -75,7 +75,9 @@ def demo(
     folder = folder or Path("personare-demo" if code == "en" else f"personare-demo-{code}")
     recognizer = builtin.recognizer_for([code])
     voices: Source = "piper" if code == "en" else "kokoro"  # nobody is hidden by the synthesizer they speak with
-    wanted = speaking.Wanted(speakers, utterances, seed=1, rate_hz=16_000, source=voices, language=code)
+    wanted = speaking.Wanted(
+        speakers, utterances, seed=1, rate_hz=16_000, source=voices, language=code, noted_gender=code == "en"
+    )
     more = _methods(method or [], settings)
     for model in dict.fromkeys((*wanted.models, "ecapa", recognizer, "dnsmos", *language_models(code))):
         files_of(model)

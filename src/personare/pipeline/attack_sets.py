@@ -27,7 +27,7 @@ VOICE, PLAIN = (
 EMBEDDERS = (VOICE, "ge2e", "wakehubert", "energy", "rhythm", "f0", "spectrum")
 LEVELS = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.LAZY_INFORMED, Knowledge.INFORMED)
 TRAIN_DRAWS = 2
-COMPARISON_DRAWS = 3  # of enrolment speech: what minutes allow
+COMPARISON_DRAWS = 2  # of enrolment speech: what minutes allow
 FEWEST_CHOOSING = 2 * CHOOSING_FOLDS  # of speakers to learn from: fewer cannot judge a back-end
 NEVER = (
     "Not among the usual attackers: semi-informed and aligned (personare attack), embedders that were trained on "

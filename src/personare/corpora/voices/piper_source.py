@@ -28,13 +28,18 @@ LOUDEST = 0.95  # resampling may overshoot; a peak above this is turned down to 
 _RECIPE = 1  # raise it when the same plan would give another sound
 
 
-def piper_speaker(number: int, *, seed: int) -> Speaker:
+def piper_speaker(number: int, *, seed: int, noted_gender: bool = False) -> Speaker:
     """Invent the speaker with this number, from 1: one of Piper's voices, in an order that the seed draws.
+
+    With ``noted_gender``, women and men in turn, of the voices whose gender was measured.
 
     >>> piper_speaker(1, seed=1).name, piper_speaker(1, seed=1).accent
     ('p001', 'american')
+    >>> [piper_speaker(number, seed=1, noted_gender=True).gender for number in (1, 2, 3)]
+    ['f', 'm', 'f']
     """
-    name, voice = f"p{number:03d}", _order(seed)[number - 1]
+    order = _noted_order(seed) if noted_gender else _order(seed)
+    name, voice = f"p{number:03d}", order[number - 1]
     pace = round(float(rng_for(_key(seed), "speaker", name).uniform(*PACE_RANGE)), 3)
     return Speaker(name, _genders().get(voice), "american", (str(voice),), 1.0, pace, "piper")
 
@@ -50,6 +55,23 @@ def _order(seed: int) -> tuple[int, ...]:
     """The order in which a seed takes the voices."""
     order: list[int] = rng_for(_key(seed), "order").permutation(VOICES).tolist()
     return tuple(order)
+
+
+@functools.cache
+def _noted_order(seed: int) -> tuple[int, ...]:
+    """Voices of measured gender, women and men in turn, each in an order that the seed draws."""
+    genders = _genders()
+    women, men = ([voice for voice in _order(seed) if genders.get(voice) == gender] for gender in ("f", "m"))
+    return tuple(voice for pair in zip(women, men, strict=False) for voice in pair)
+
+
+def noted_speakers() -> int:
+    """How many speakers of noted gender there are.
+
+    >>> noted_speakers()
+    28
+    """
+    return len(_noted_order(1))
 
 
 def _key(seed: int) -> Key:

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from personare.core.errors import ConfigError
 from personare.core.seeding import Key, rng_for
-from personare.corpora.voices.piper_source import piper_speaker
+from personare.corpora.voices.piper_source import noted_speakers, piper_speaker
 from personare.corpora.voices.speakers import Gender, Source, Speaker
 from personare.corpora.voices.text import Reading, row_of_words, sentences
 from personare.languages import language as language_row
@@ -92,16 +92,20 @@ def plan(
     reading: Reading = "sentences",
     skip: int = 0,
     language: str = ENGLISH,
+    noted_gender: bool = False,
 ) -> list[PlannedUtterance]:
     """Plan ``utterances`` different sentences, or rows of words, for each of ``speakers`` people after the first ones.
 
+    ``noted_gender`` takes only those of Piper's voices whose gender was measured.
     In another ``language`` than English, Kokoro's speakers read the sentences of that language.
 
     >>> [u.name for u in plan(2, 2, seed=1)]
     ['v001-01', 'v001-02', 'v002-01', 'v002-02']
     """
-    most = most_speakers(source, language)
-    invent = piper_speaker if source == "piper" else functools.partial(speaker, language=language)
+    most = noted_speakers() if noted_gender and source == "piper" else most_speakers(source, language)
+    invent = functools.partial(speaker, language=language)
+    if source == "piper":
+        invent = functools.partial(piper_speaker, noted_gender=noted_gender)
     if skip < 0:
         raise ConfigError(f"skip must be 0 or more, not {skip}")
     if not 1 <= speakers <= most - skip:

@@ -40,6 +40,7 @@ class Wanted:
     """What is asked for: how many speakers and utterances each, from which seed, at which rate, whose voices, what.
 
     ``skip`` leaves the first people of the seed out, so that two corpora share nobody. ``language`` is what they speak.
+    ``noted_gender`` takes only those of Piper's voices whose gender was measured.
     """
 
     speakers: int
@@ -50,6 +51,7 @@ class Wanted:
     reading: Reading = "sentences"
     skip: int = 0
     language: str = ENGLISH
+    noted_gender: bool = False
 
     def __post_init__(self) -> None:
         language_row(self.language)
@@ -67,6 +69,7 @@ class Wanted:
             reading=self.reading,
             skip=self.skip,
             language=self.language,
+            noted_gender=self.noted_gender,
         )
 
     @property
