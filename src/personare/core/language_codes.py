@@ -87,8 +87,9 @@ def checked_language(written: str, *, where: str = "--language") -> str:
         near = difflib.get_close_matches(written.strip().lower(), [*_SPELLINGS, *NAMES], n=1, cutoff=0.6)
         nearest = _SPELLINGS.get(near[0], near[0]) if near else ""
         hint = f"did you mean '{nearest}' ({NAMES[nearest]})? " if nearest in NAMES else ""
+        rule = f"{'Write' if hint else 'write'} a code such as de, or auto"
         listed = "personare languages lists those that can be spoken"
-        raise UnknownNameError(f"{where}: no language '{written}'; {hint}Write a code such as de, or auto; {listed}")
+        raise UnknownNameError(f"{where}: no language '{written}'; {hint}{rule}; {listed}")
     return code
 
 

@@ -24,6 +24,8 @@ import numpy as np
 
 from personare.anonymizers.neural.words.phrases import RATE_HZ, Phrase, find_phrases
 from personare.core.errors import ConfigError
+from personare.core.language_codes import AUTO as AUTO
+from personare.core.language_codes import language_title
 from personare.core.spoken import LEAST_LOG, LanguageOdds, SpeakerFacts
 from personare.encoders.recognition import recognize
 from personare.encoders.segmentation import Segmentation
@@ -39,7 +41,6 @@ SECOND_OPINION = "whisper-small"
 MODELS = ("segmentation", "whisper-base", SECOND_OPINION, "moonshine")
 SPOKEN = ("en",)
 """Languages that every voice can speak; the second opinion above is about the first one."""
-AUTO = "auto"
 _STRETCH_S, _MOST_PAUSE_S = 5.0, 0.6
 _LEAST_SPEECH_S = 0.25  # less of it in a stretch is none
 # short stretches are followed by silence up to here: Whisper base names their language more often, and small is quicker
@@ -71,32 +72,6 @@ _SURE_OF_OTHER = 0.8  # share of a language other than English among all of them
 _LEAST_OWN, _MOST_ENGLISH = 0.05, 0.2  # and its own share in the stretch, and the chance of English
 _MOST_STRETCHES = 3.0  # of a speaker's others that count beside a stretch
 _NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
-NAMES = {
-    "ar": "Arabic",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "fi": "Finnish",
-    "fr": "French",
-    "hi": "Hindi",
-    "hu": "Hungarian",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "no": "Norwegian",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sv": "Swedish",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "zh": "Chinese",
-}
 
 
 @dataclass(frozen=True)
@@ -117,15 +92,6 @@ class Stretch:
     def is_spoken(self) -> bool:
         """Whether its language is identified and supported."""
         return self.language in self.spoken
-
-
-def language_name(code: str) -> str:
-    """Write a language for people.
-
-    >>> language_name("de"), language_name("eu")
-    ('German (de)', 'eu')
-    """
-    return f"{NAMES[code]} ({code})" if code in NAMES else code
 
 
 def identify(
@@ -188,7 +154,7 @@ def _with_others(own: NDArray[np.float64], pooled: LanguageOdds) -> NDArray[np.f
 def check_language(language: str, *, where: str, spoken: tuple[str, ...] = SPOKEN) -> None:
     """Refuse a language that cannot be spoken."""
     if language != AUTO and language not in spoken:
-        known = ", ".join(language_name(code) for code in spoken)
+        known = ", ".join(language_title(code) for code in spoken)
         raise ConfigError(f"{where}: language must be auto or one that it speaks ({known}), not '{language}'")
 
 

@@ -18,13 +18,13 @@ from personare.anonymizers.neural.words.languages import (
     SPOKEN,
     Stretch,
     identify,
-    language_name,
     levelled,
     overall_language,
 )
 from personare.anonymizers.neural.words.phrases import Phrase, find_phrases
 from personare.anonymizers.neural.words.redaction import left_out
 from personare.core.errors import RejectedSpeechError
+from personare.core.language_codes import language_title
 from personare.core.progress import advance
 from personare.core.spoken import SpeakerFacts, SpeechNotes
 from personare.core.weights import require
@@ -230,15 +230,21 @@ def _judged(transcript: Transcript, stretches: Sequence[Stretch], how: Recognizi
 
 
 def _other_language(notes: SpeechNotes, spoken: tuple[str, ...], method: str) -> str:
-    supported, sure = ", ".join(language_name(code) for code in spoken), 100 * notes.language_confidence
+    supported, sure = ", ".join(language_title(code) for code in spoken), 100 * notes.language_confidence
+    if notes.language in spoken and notes.language not in SPOKEN:
+        return (
+            f"this sounds like {language_title(notes.language)}, but {method} is not sure enough of it to speak its "
+            f"words; add --language {notes.language} if that is right, leave the recording out, or use --strength fast "
+            "(it only changes the voice)"
+        )
     if len(spoken) > 1:
         return (
-            f"this sounds like {language_name(notes.language)}, which is not sure enough or not spoken ({method} "
-            f"speaks {supported}); leave the recording out, use --strength fast (it only changes the voice), or add "
-            "--language CODE if you know its language"
+            f"this sounds like {language_title(notes.language)}, which {method} does not speak ({supported}); leave "
+            "the recording out, use --strength fast (it only changes the voice), or add --language CODE if you know "
+            "that it is another language"
         )
     return (
-        f"this sounds like {language_name(notes.language)}, {sure:.0f} % sure that it is not {supported}, the only "
+        f"this sounds like {language_title(notes.language)}, {sure:.0f} % sure that it is not {supported}, the only "
         f"language that {method} speaks; leave the recording out, use --strength fast (it only changes the voice), or "
         "add --language en if it is English"
     )
