@@ -24,7 +24,7 @@ def languages(
     """List the languages that balanced and strong speak: status, recognizer, voices, download size, figures.
 
     The status is measured (figures come from real recordings), usable (from synthetic speech that a recognizer
-    transcribed) or experimental (nothing was measured). fast works in any language.
+    transcribed) or experimental (nothing was measured, or many words are lost). fast works in any language.
 
     Examples:
 
