@@ -1,7 +1,7 @@
 """The table of languages: one row per language, with everything that depends on the language.
 
 ``status`` says how far a language is tested. *measured*: figures come from real recordings. *usable*: figures come from
-synthetic speech that a recognizer transcribed. *experimental*: it runs, but nothing was measured or many words are lost.
+synthetic speech that a recognizer transcribed. *experimental*: it runs, but nothing was measured, or words are lost.
 """
 
 from __future__ import annotations
