@@ -10,7 +10,7 @@ from docs.pages import DOCS
 from personare.anonymizers.presets import PRESETS, UNPROTECTED, Preset
 
 PAGE = (DOCS / "reference" / "anonymizers" / "index.md").read_text(encoding="utf-8")
-ROWS = {"fast": "mcadams alpha 0.8..0.9", "balanced": "cascade, voice neural", "strong": "cascade, voice piper"}
+ROWS = {"fast": "mcadams alpha 0.8..0.9", "balanced": "cascade, voice neural", "strong": "cascade, voice kokoro"}
 ATTACK = "speechocean762: EER, L = 1"
 NO_EER = ("method", "linked among")
 WORDS = ("librispeech-mini: what is left", "wer, moonshine")
@@ -40,6 +40,9 @@ def words_wrong(row: str) -> float:
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
 def test_the_figures_of_a_strength_are_those_of_the_tables(preset: Preset) -> None:
     row = ROWS[preset.name]
+    if f"| {row} |" not in PAGE:
+        assert preset.attacker_errs is None and preset.words_wrong is None, "nobody printed these figures"
+        return
     assert (preset.attacker_errs, preset.words_wrong) == (strongest(row), words_wrong(row))
 
 

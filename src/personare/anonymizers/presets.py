@@ -23,16 +23,16 @@ class Preset:
 
     Parameters
     ----------
-    attacker_errs : the lowest EER in percent of all attackers that were played; 50 is guessing.
-    words_wrong : word error rate in percent, of audiobooks.
+    attacker_errs : the lowest EER in percent of all attackers that were run; 50 is guessing, None is not measured.
+    words_wrong : word error rate in percent, of audiobooks; None is not measured.
     measured_with : the method, its version and settings that both figures belong to.
     """
 
     name: str
     method: str
     meaning: str
-    attacker_errs: float
-    words_wrong: float
+    attacker_errs: float | None
+    words_wrong: float | None
     measured_with: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -78,15 +78,15 @@ PRESETS = {
             "transcribes the speech, and a neural voice speaks the words; the usual choice",
             38.6,
             7.2,
-            "the voice neural, when it was called xvector, version 8",
+            "the voice neural, when it was called xvector, version 6, before languages were identified",
         ),
         Preset(
             "strong",
             "cascade",
             "transcribes the speech, and a synthetic voice of any gender speaks the words",
-            41.2,
-            8.7,
-            "cascade, version 4, voice piper",
+            None,
+            None,
+            "not measured with the voices of Kokoro",
             {"voice": "kokoro", "gender": "any"},
         ),
     )

@@ -42,7 +42,7 @@ def methods(
     if name is None:
         rows = [
             [
-                *(p.name, p.label, f"{p.attacker_errs:.1f} %", f"{p.words_wrong:.1f} %"),
+                *(p.name, p.label, _percent(p.attacker_errs), _percent(p.words_wrong)),
                 *(", ".join(p.languages) or "any", _state(p), p.meaning),
             ]
             for p in PRESETS.values()
@@ -53,7 +53,7 @@ def methods(
             "EER: how often the strongest of the attackers errs by voice; words give away the same with every method. "
             f"{UNPROTECTED['attacker_errs']:.1f} % without protection, 50 % by guessing. "
             f"Wrong words without protection: {UNPROTECTED['words_wrong']:.1f} %. "
-            f"Measured with: {'; '.join(f'{p.name}, {p.measured_with}' for p in PRESETS.values())}."
+            f"Measured with: {'; '.join(f'{p.name}: {p.measured_with}' for p in PRESETS.values())}."
         )
         rows = [[n, ANONYMIZERS.summary(n)] for n in ANONYMIZERS.names()]
         show.table("anonymizers", ["name", "what it does"], rows)
@@ -107,6 +107,10 @@ def _state(preset: Preset) -> str:
     if not preset.models:
         return "none"
     return "not fetched" if preset.missing else "there"
+
+
+def _percent(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.1f} %"
 
 
 def _as_row(preset: Preset) -> dict[str, Any]:

@@ -1,14 +1,14 @@
 // How voices are hidden: one of three strengths, or another method by its name.
 import { el } from "./dom.js";
 
-const percent = value => `${Number(value).toFixed(1)} %`;
+const percent = value => value === null ? "not measured" : `${Number(value).toFixed(1)} %`;
 const needs = (command, id) => command ? el("p", { class: "missing", id }, "Needs: ", el("code", {}, command)) : null;
 
 function card(one, chosen, choose) {
   const about = `about-${one.name}`, lacking = one.missing.length ? `needs-${one.name}` : "";
   return el("label", { class: "strength" }, el("input", { type: "radio", name: "strength", value: one.name, checked: chosen, "aria-label": one.name, "aria-describedby": `${about} ${lacking}`.trim(), onchange: choose }),
     el("b", {}, one.name), el("div", { id: about }, el("p", { class: "soft" }, one.meaning),
-      el("dl", {}, el("dt", {}, "attacker wrong"), el("dd", {}, percent(one.attacker_errs)), el("dt", {}, "words wrong"), el("dd", {}, percent(one.words_wrong)), el("dt", {}, "languages"), el("dd", {}, one.languages.length ? `${one.languages.join(", ")} only` : "any"))),
+      el("dl", {}, el("dt", {}, "attacker wrong"), el("dd", {}, percent(one.attacker_errs)), el("dt", {}, "words wrong"), el("dd", {}, percent(one.words_wrong)), el("dt", {}, "languages"), el("dd", {}, one.languages.length ? one.languages.join(", ") : "any"))),
     lacking ? needs(`personare models fetch ${one.missing.join(" ")}`, lacking) : null);
 }
 
