@@ -424,7 +424,12 @@ def _earlier_reader(voice: Path) -> EarlierReader:
     ):
         text, speech = ((voice / name).read_bytes() for name in LANGUAGES_READER)
         return EarlierReader(text, speech, SYMBOL_COUNT, len(MIXTURES), {}, same_readers=True)
-    reader = model.reader
+    return english_reader(voice)
+
+
+def english_reader(voice: Path) -> EarlierReader:
+    """The English reader of a voice, to begin with."""
+    reader = open_weights(voice).reader
     text, speech = ((voice / name).read_bytes() for name in READER_NETWORKS)
     return EarlierReader(text, speech, reader.symbols, reader.readers, similar_numbers())
 

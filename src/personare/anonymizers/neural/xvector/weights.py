@@ -252,10 +252,10 @@ def _further_languages(sessions: Mapping[str, Session], card: Mapping[str, Any])
     told = card["languages"]
     text, speech = (sessions[name] for name in LANGUAGES_READER)
     reader = ContentReader(text, speech, int(told["symbols"]), len(told["readers"]))
-    networks = (sessions.get(name) for name in (LANGUAGES_PROSODY, LANGUAGES_NETWORK))
+    prosody, network = (sessions.get(name) for name in (LANGUAGES_PROSODY, LANGUAGES_NETWORK))
     readers_of = {str(code): tuple(map(int, slots)) for code, slots in told.get("readers_of", {}).items()}
     codes, tempo = tuple(map(str, told["codes"])), float(told.get("tempo", 1.0))
-    return FurtherLanguages(codes, reader, *networks, tempo=tempo, readers_of=readers_of)
+    return FurtherLanguages(codes, reader, prosody, network, tempo, readers_of)
 
 
 def package_files(folder: Path) -> dict[str, bytes]:
