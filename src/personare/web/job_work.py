@@ -15,13 +15,13 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from personare import api
 from personare.api.inspection import Inspection, inspect_corpus, preview_recording
-from personare.core.audio import Audio, read_mono, write
+from personare.core.audio import write
 from personare.core.errors import AudioError, CorpusError, MissingExtraError, PersonareError
 from personare.core.files import atomic_path
 from personare.core.findings import Finding
@@ -199,10 +199,10 @@ def _keep_uncertain(job: JobFolder, corpus: Corpus, recordings: Sequence[Uncerta
     shutil.rmtree(job.path / UNCERTAIN, ignore_errors=True)
     sources = {one.utterance: one for one in corpus}
     for number, recording in enumerate(recordings):
-        source, result = sources[recording.utterance], job.anonymized / recording.result
-        for kind, audio in (("before", source.read()), ("after", read_mono(result, channel=source.person_channel))):
-            some = Audio(audio.samples[: round(UNCERTAIN_S * audio.rate_hz)], audio.rate_hz)
-            write(job.path / UNCERTAIN / f"{number}-{kind}.flac", some)
+        source = sources[recording.utterance]
+        result = replace(source, audio=job.anonymized / recording.result, start_s=0.0, end_s=None)
+        for kind, one in (("before", source), ("after", result)):
+            write(job.path / UNCERTAIN / f"{number}-{kind}.flac", one.read_beginning(UNCERTAIN_S))
 
 
 def pack(job: JobFolder) -> None:
