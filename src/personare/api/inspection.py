@@ -141,7 +141,7 @@ def preview_recording(
     place = [who.utterance for who in people].index(utterance) if one.person_channel else shown
     before = tracks[place][1]
     chosen = resolve_method(method, strength, parameters or {}, language=language)
-    system = System(chosen.method, chosen.parameters)
+    system = System(chosen.method, chosen.parameters).in_language(one.language)
     hidden = hide_channels(system, Key.new(), [(who.speaker, who.utterance, sound) for who, sound in tracks])[place]
     after_s = start_s * hidden.duration_s / before.duration_s if before.duration_s else 0.0
     return Preview(utterance, one.speaker, _cut(before, start_s, PREVIEW_S), _cut(hidden, after_s, PREVIEW_S), whole)

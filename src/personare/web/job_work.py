@@ -249,7 +249,8 @@ class AttackProgress:
 
 def attack(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
     """Let attackers listen; write the report and, where it can be set, the PDF."""
-    found = api.evaluate(job.speech, job.anonymized, out=job.path / "run", watch=AttackProgress(job, progress))
+    how: dict[str, Any] = {"language": job.facts().language or None, "watch": AttackProgress(job, progress)}
+    found = api.evaluate(job.speech, job.anonymized, out=job.path / "run", **how)
     progress.begin("Writing the report", 0)
     found.report(job.path / "report")
     evidence = ""

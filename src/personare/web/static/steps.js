@@ -121,7 +121,7 @@ export function people(job, page) {
 }
 
 export function strength(job, page) {
-  const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running", by = ended && (ended.method || ended.strength);
+  const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running", by = ended && [ended.method || ended.strength, ended.language && (page.languages.find(one => one.code === ended.language) || { name: ended.language }).name].filter(Boolean).join(", ");
   const rejected = ended && ended.ok && ended.failed.length ? el("section", { class: "card stays", id: "rejected" }, el("p", {}, el("strong", {}, `${plural(ended.failed.length, "recording")} could not be anonymized with ${by}:`)), named(ended.failed.map(one => `${one.recording}: ${one.reason}`), ended.failed.length)) : null;
   const sounds = ended && ended.ok ? ended.sounds.map((sound, i) => el("section", { class: "card" }, el("h2", { class: "first" }, sound.speaker), sound.whole ? null : el("p", { class: "soft" }, "Only these seconds were tried; all of the recording is judged when everything is hidden."),
     el("div", { class: "before-after" }, ["before", "after"].map(kind => {
