@@ -129,6 +129,7 @@ def read(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
         "recordings": found.recordings,
         "found": found.recordings + len(excluded),
         "unreadable": outcomes["unreadable"],
+        "rejected": outcomes["rejected"],
         "left_out": outcomes["left out"],
         "excluded": [asdict(one) for one in excluded[:MOST_NAMED]],
         "several": list(found.several_speakers[:MOST_NAMED]),
