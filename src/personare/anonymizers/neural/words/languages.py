@@ -72,6 +72,10 @@ _SURE_OF_OTHER = 0.8  # share of a language other than English among all of them
 _LEAST_OWN, _MOST_ENGLISH = 0.05, 0.2  # and its own share in the stretch, and the chance of English
 _MOST_STRETCHES = 3.0  # of a speaker's others that count beside a stretch
 _NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
+_OTHER_NAMED, _OTHER_HEARD = 0.85, -1.5  # nor does one of which another language is so likely, and the odds so low
+# Latin and Sanskrit are names that Whisper gives to speech it is unsure of: nobody speaks them as a first language
+_NOBODYS = [LANGUAGES.index(code) for code in ("la", "sa")]
+_COMPARED, _LEAST_COMPARED, _COMPARED_SLOPE = 3, 0.03, 2.0
 
 
 @dataclass(frozen=True)
@@ -215,11 +219,19 @@ def _stretches(phrases: Sequence[Phrase], speech_s: Sequence[float], named: dict
 
 def _probabilities(sound: Floats) -> Floats:
     """Give the probability of each language: Whisper base's, or Whisper small's where that is not clear."""
-    probabilities = language_probabilities(_padded(sound, _PADDED_S))
+    probabilities = _of_somebody(language_probabilities(_padded(sound, _PADDED_S)))
     english = probabilities[LANGUAGES.index("en")]
     if english >= _DECIDED[1] or (english <= _DECIDED[0] and probabilities.max() >= _NAMED):
         return probabilities
-    return language_probabilities(_padded(sound, _PADDED_SMALL_S), model=SECOND_OPINION)
+    return _of_somebody(language_probabilities(_padded(sound, _PADDED_SMALL_S), model=SECOND_OPINION))
+
+
+def _of_somebody(probabilities: Floats) -> Floats:
+    """Leave out the languages that nobody speaks as a first one."""
+    living = probabilities.copy()
+    living[_NOBODYS] = 0.0
+    total = float(living.sum())
+    return living / np.float32(total) if total > 0 else probabilities
 
 
 def _padded(sound: Floats, least_s: float) -> Floats:
@@ -247,7 +259,25 @@ def _evidence(samples: Floats, phrase: Phrase, speech_s: float) -> _Evidence:
         odds += _WORD_SLOPE * (confidence - _WORD_CENTRE) + _TRANSCRIPT_SLOPE * _likelier_in_english(
             sound, probabilities
         )
+    if odds < 0:
+        probabilities = _compared(sound, probabilities)
     return _Evidence(probabilities, float(np.clip(odds, -_MOST_ODDS, _MOST_ODDS)), min(1.0, speech_s / _FULL_WEIGHT_S))
+
+
+def _compared(sound: Floats, probabilities: Floats) -> Floats:
+    """Weigh the likeliest languages other than English by the likelihood of their transcripts, where none is clear."""
+    rivals = np.argsort(-np.where(np.isin(LANGUAGES, SPOKEN), 0.0, probabilities))[:_COMPARED]
+    others = float(1.0 - probabilities[LANGUAGES.index(SPOKEN[0])])
+    rivals = rivals[probabilities[rivals] > _LEAST_COMPARED * others]
+    if len(rivals) < 2 or probabilities[rivals[0]] >= _SURE_OF_OTHER * others:
+        return probabilities
+    likelihoods = np.array([transcript_likelihood(sound, language=LANGUAGES[rival]) for rival in rivals])
+    if not np.isfinite(likelihoods).any():
+        return probabilities
+    weights = probabilities[rivals] * np.exp(_COMPARED_SLOPE * (likelihoods - likelihoods.max()))
+    compared = probabilities.copy()
+    compared[rivals] = weights / weights.sum() * probabilities[rivals].sum()
+    return compared
 
 
 def _likelier_in_english(sound: Floats, probabilities: Floats) -> float:
@@ -289,8 +319,7 @@ def _chances(evidence: Sequence[_Evidence], gain: float) -> list[float]:
     """
     if not evidence:
         return []
-    english = LANGUAGES.index("en")
-    helped = [min(gain, 0.0) if one.probabilities[english] < _NEVER_HELPED else gain for one in evidence]
+    helped = [min(gain, 0.0) if _is_another(one) else gain for one in evidence]
     ratios = [float(np.exp(one.weight * (one.odds + more))) for one, more in zip(evidence, helped, strict=True)]
     forward, backward = [ratios[0]], [1.0] * len(ratios)  # both as odds
     for ratio in ratios[1:]:
@@ -299,6 +328,14 @@ def _chances(evidence: Sequence[_Evidence], gain: float) -> list[float]:
         backward[place] = _after(ratios[place + 1] * backward[place + 1])
     both = [before * after for before, after in zip(forward, backward, strict=True)]
     return [odds / (1 + odds) for odds in both]
+
+
+def _is_another(evidence: _Evidence) -> bool:
+    """Whether a stretch is so clearly in another language that its speaker's other stretches say nothing of it."""
+    english = LANGUAGES.index(SPOKEN[0])
+    likeliest = float(np.delete(evidence.probabilities, english).max())
+    is_named = likeliest >= _OTHER_NAMED and evidence.odds < _OTHER_HEARD
+    return is_named or float(evidence.probabilities[english]) < _NEVER_HELPED
 
 
 def _after(odds: float) -> float:
