@@ -12,6 +12,7 @@ import pytest
 from conftest import hum
 from personare import api
 from personare.api.choices import language_models, languages
+from personare.api.inspection import preview_recording
 from personare.core.audio import resample, write
 from personare.core.weights import missing
 from personare.languages import LANGUAGES
@@ -49,7 +50,6 @@ def job_of(tmp_path: Path) -> JobFolder:
 def test_the_language_goes_to_every_step_of_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job, heard = job_of(tmp_path), dict[str, Any]()
     originals = {name: getattr(api, name) for name in ("anonymize_corpus", "evaluate")}
-    preview = job_work.preview_recording
 
     def noting(name: str, function: Any) -> Any:
         def noted(*words: Any, **named: Any) -> Any:
@@ -58,14 +58,14 @@ def test_the_language_goes_to_every_step_of_the_work(tmp_path: Path, monkeypatch
 
         return noted
 
-    monkeypatch.setattr(job_work, "preview_recording", noting("preview", preview))
+    monkeypatch.setattr(job_work, "preview_recording", noting("preview", preview_recording))
     for name, function in originals.items():
         monkeypatch.setattr(api, name, noting(name, function))
     assert act(_Waiting(), job, {"action": "hide", "strength": "fast", "language": "de"}) is None
     assert job.facts().language == "de"
     for phase in ("preview", "hide"):
-        job_work.main(job.path, phase)  # type: ignore[arg-type]
-        assert job.ended(phase)["ok"], job.ended(phase)  # type: ignore[arg-type]
+        job_work.main(job.path, phase)
+        assert job.ended(phase)["ok"], job.ended(phase)
     job_work.main(job.path, "attack")  # two recordings are too few to be attacked; the language has arrived
     assert heard == {"preview": "de", "anonymize_corpus": "de", "evaluate": "de"}
     with pytest.raises(RequestError, match="another way already"):

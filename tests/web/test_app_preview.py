@@ -40,6 +40,7 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def corpus_of(path: Path, *, channels: tuple[int, ...] = (), start_s: float | None = None) -> Corpus:
+    rows: list[tuple[str, str, str, int | None, float | None]]
     rows = [(f"u{c}", f"person {c}", str(path), c, start_s) for c in channels] or [("u", "s", str(path), None, start_s)]
     schema = {"utterance": str, "speaker": str, "audio": str, "person_channel": pl.Int64, "start_s": pl.Float64}
     frame = pl.DataFrame(rows, schema=schema, orient="row")

@@ -135,8 +135,8 @@ def preview_recording(
     start_s = _most_speech(powers[:, shown], PREVIEW_S)
     whole = length_s <= WHOLE_S
     if not whole:
-        part = {"start_s": one.start_s + start_s, "end_s": one.start_s + start_s + PREVIEW_S}
-        people, start_s = [replace(who, **part) for who in people], 0.0
+        first_s = one.start_s + start_s
+        people, start_s = [replace(who, start_s=first_s, end_s=first_s + PREVIEW_S) for who in people], 0.0
     tracks = [(who, sound) for who in people for sound in who.read_channels()]
     place = [who.utterance for who in people].index(utterance) if one.person_channel else shown
     before = tracks[place][1]
