@@ -188,6 +188,16 @@ class Cascade(Fingerprinted):
         return tuple(dict.fromkeys((*self.speaking.languages, *more)))
 
     @property
+    def voice_by_language(self) -> dict[str, str]:
+        """Name the voice that speaks each language, to a person who speaks no other one.
+
+        >>> Cascade().voice_by_language["en"]
+        'neural'
+        """
+        usual, other = self.speaking, self.other_languages
+        return {code: (usual if code in usual.languages or other is None else other).name for code in self.spoken}
+
+    @property
     def needed_models(self) -> tuple[str, ...]:
         """Fetched models without which nothing works; a language other than English may need more."""
         recognizers = ("moonshine", "moonshine-base") if self.recognizer == "both" else (self.recognizer,)
