@@ -56,7 +56,7 @@ class Preset:
         """The method and its parameters, as one would type them.
 
         >>> PRESETS["strong"].label
-        'cascade voice=kokoro gender=any'
+        'cascade gender=any'
         """
         return " ".join([self.method, *(f"{name}={value}" for name, value in self.parameters.items())])
 
@@ -88,11 +88,11 @@ PRESETS = {
         Preset(
             "strong",
             "cascade",
-            "transcribes the speech, and a synthetic voice of any gender speaks the words",
+            "transcribes the speech, and a neural voice of any gender speaks the words",
             None,
             None,
-            "not measured with the voices of Kokoro",
-            {"voice": "kokoro", "gender": "any"},
+            "not measured on these people with gender=any; on all 80 in an earlier version: explain/neural-voice",
+            {"gender": "any"},
         ),
     )
 }

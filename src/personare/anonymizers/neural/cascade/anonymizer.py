@@ -96,7 +96,7 @@ class Cascade(Fingerprinted):
     """
 
     paper: ClassVar[str] = ""
-    VERSION: ClassVar[int] = 6
+    VERSION: ClassVar[int] = 7
     MODELS: ClassVar[tuple[str, ...]] = tuple(
         dict.fromkeys(
             (
