@@ -185,7 +185,8 @@ class Cascade(Fingerprinted):
         if self.redact:
             return SPOKEN
         more = () if self.other_languages is None else self.other_languages.languages
-        return tuple(dict.fromkeys((*self.speaking.languages, *more)))
+        spoken = {*self.speaking.languages, *more}
+        return tuple(code for code in LANGUAGES if code in spoken)
 
     @property
     def voice_by_language(self) -> dict[str, str]:
