@@ -1,4 +1,4 @@
-"""What is usual: mean and standard deviation of every statistic of the embedders energy, rhythm, f0 and spectrum.
+"""What is usual: mean and standard deviation of every statistic of the statistics embedders, energy to symbols.
 
     python benchmarks/statistics_scales.py [CORPUS] [--most N]
 
@@ -18,7 +18,8 @@ from personare.attackers import EMBEDDERS
 from personare.core.audio import read_mono, resample
 from personare.corpora import read_corpus
 from personare.encoders.grid import RATE_HZ
-from personare.encoders.statistics import MIN_SAMPLES, Statistics
+from personare.encoders.phrases import duration_numbers
+from personare.encoders.statistics import MIN_SAMPLES, DurationStatistics, Statistics
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 DIGITS = 4
@@ -42,7 +43,11 @@ def main() -> None:
     for name in EMBEDDERS.names():
         cls = EMBEDDERS.load(name)
         if issubclass(cls, Statistics):
-            numbers = np.stack([cls.numbers(np.pad(s, (0, max(0, MIN_SAMPLES - len(s))))) for s in sounds])
+            whole = [np.pad(s, (0, max(0, MIN_SAMPLES - len(s)))) for s in sounds]
+            if issubclass(cls, DurationStatistics):
+                numbers = np.stack([duration_numbers(s, u.text or "") for s, u in zip(whole, chosen, strict=True)])
+            else:
+                numbers = np.stack([cls.numbers(s) for s in whole])
             spread = np.maximum(numbers.std(0), 1e-3)
             table[name] = {"mean": _short(numbers.mean(0)), "spread": _short(spread)}
     print(json.dumps(table))
