@@ -122,6 +122,7 @@ CARDS: Mapping[str, str] = {
     "clustering_f1_difference": "personare.metrics.privacy.listener_groups:F1_CARD",
     "classification_change_difference": "personare.metrics.privacy.listener_groups:CHANGE_CARD",
     # listening panels: what people think of the speech
+    "expression_found": "personare.metrics.utility.opinion:EXPRESSION_CARD",
     "naturalness": "personare.metrics.utility.opinion:NATURALNESS_CARD",
     "intelligibility": "personare.metrics.utility.opinion:INTELLIGIBILITY_CARD",
     "similarity": "personare.metrics.utility.opinion:SIMILARITY_CARD",
