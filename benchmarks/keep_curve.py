@@ -121,7 +121,7 @@ def expression_study(words: argparse.Namespace, methods: Mapping[str, Any], fold
     listeners = {name: ListenerChoice(name, parameters=trained) for name in JUDGES}
     return Study(
         title="The keep curve: expression",
-        corpora={"actors": CorpusChoice(path=(folder / "judged" / "manifest.parquet").resolve())},
+        corpora={"actors": CorpusChoice(path=(folder / "judged" / "manifest.parquet").resolve(), split="trial")},
         anonymizers={"original": {}, **methods},
         listeners={**listeners, "expression": ListenerChoice("expression")},
         metrics=("uar", "recall", "ccc", "f0_shape", "energy_shape"),

@@ -4,8 +4,8 @@ Each function turns 16 kHz samples into a fixed number of plain statistics; ``st
 
 phrases     F0 and level of every stretch of speech between pauses, and the contour of the whole sentence
 durations   how long the words took, against how long words of so many syllables and letters usually take
-symbols     the coarsest intonation: F0 as 4 and as 8 points of three levels, the place of the strongest peak, and the
-            final movement. This is the kind of thing an expressive anonymizer transmits, measured in its output again
+symbols     the emotion label, F0 as 4 and as 8 points of three levels, the place of the strongest peak, and the final
+            movement: what the method ``expressive`` transmits, encoded again from a sound by the same label maker
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from personare.encoders.contours import FRAME_S, PAUSE_DB, level_db
+from personare.encoders.expression.labels import LABELS, numbers_of, shipped_labels
+from personare.encoders.expression.measuring import f0_levels, final_movement, strongest_place, track_speech
 from personare.encoders.prosody import TRACKED_HZ
 from personare.encoders.swift import STEP_S, VOICED_FROM, swift_track
 from personare.encoders.wording import words_of
@@ -31,16 +33,14 @@ PAUSE_S = 0.15  # shorter silences are within a phrase
 SHORTEST_PHRASE_S = 0.1
 POINTS = 8
 SYMBOL_POINTS = (4, 8)
-LEVELS_Z = 0.43  # a third of a Gaussian lies above it, and a third below its negative
 PLACES = 8
-FINAL_SHARE = 0.2
 LAGS = (1, 2, 4, 8, 16)
 MODULATION_HZ = (0.4, 0.8, 1.5, 2.5, 4.0, 6.0, 9.0, 14.0)
 _FEWEST_VOICED = 5
 _PHRASE_NUMBERS = 10
 N_PHRASES = 4 * _PHRASE_NUMBERS + 4 + 2 * (POINTS + len(LAGS)) + len(MODULATION_HZ) - 1
 N_DURATIONS = 14
-N_SYMBOLS = 3 * sum(SYMBOL_POINTS) + PLACES + 3
+N_SYMBOLS = len(LABELS) + 3 * sum(SYMBOL_POINTS) + PLACES + 3
 _VOWELS = frozenset("aeiouyäöüàáâèéêëìíîïòóôùúûœæ")
 
 
@@ -135,17 +135,22 @@ def duration_numbers(samples: NDArray[np.float32], text: str) -> Floats:
 
 
 def symbol_numbers(samples: NDArray[np.float32]) -> Floats:
-    """47 numbers, each 0 or 1: the levels of 4 and of 8 points of F0, the strongest place of 8, the final movement."""
-    track = sentence_track(samples)
+    """52 numbers, each 0 or 1: label, F0 as 4 and as 8 points of three levels, strongest place, final movement."""
+    track = track_speech(samples)
     if track is None:
         return np.zeros(N_SYMBOLS)
-    f0, level = track.octaves[track.speech], track.level_db[track.speech]
-    shapes = [np.eye(3)[_levels(_z_points(f0, points))].ravel() for points in SYMBOL_POINTS]
-    strength = _smooth(_z(f0) + 0.5 * _z(level))
-    place = min(int(PLACES * int(strength.argmax()) / len(strength)), PLACES - 1)
-    tail = max(int(FINAL_SHARE * len(f0)), 2)
-    final = np.array([(_z(f0)[-tail // 2 :].mean() - _z(f0)[-tail : -tail // 2].mean())])
-    return np.concatenate([*shapes, np.eye(PLACES)[place], np.eye(3)[_levels(final)][0]])
+    place = min(int(PLACES * strongest_place(track)), PLACES - 1)
+    return np.concatenate(
+        [
+            np.eye(len(LABELS))[LABELS.index(shipped_labels().label(numbers_of(track)))],
+            *(
+                np.eye(3)[["lmh".index(level) for level in f0_levels(track, points)]].ravel()
+                for points in SYMBOL_POINTS
+            ),
+            np.eye(PLACES)[place],
+            np.eye(3)[("fall", "level", "rise").index(final_movement(track))],
+        ]
+    )
 
 
 def _phrases(speech: Flags, *, frame_s: float = STEP_S) -> list[tuple[int, int]]:
@@ -196,12 +201,6 @@ def _z_points(values: Floats, count: int) -> Floats:
     return means
 
 
-def _levels(points: Floats) -> NDArray[np.intp]:
-    """Turn values in standard deviations into 0 (low), 1 (middle) and 2 (high)."""
-    levels: NDArray[np.intp] = np.digitize(points, (-LEVELS_Z, LEVELS_Z))
-    return levels
-
-
 def _autocorrelation(values: Floats) -> Floats:
     z = _z(values)
     return np.array([float((z[lag:] * z[:-lag]).mean()) if len(z) > lag + 2 else 0.0 for lag in LAGS])
@@ -215,12 +214,6 @@ def _modulation(values: Floats) -> Floats:
     return np.array(
         [np.log(power[(hz >= low) & (hz < high)].sum() + 1e-4) for low, high in itertools.pairwise(MODULATION_HZ)]
     )
-
-
-def _smooth(values: Floats) -> Floats:
-    window = np.hanning(9)[1:-1]
-    smooth: Floats = np.convolve(np.pad(values, 3, mode="edge"), window / window.sum(), mode="valid")
-    return smooth
 
 
 def _syllables(word: str) -> int:

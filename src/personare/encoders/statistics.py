@@ -7,6 +7,7 @@ where an anonymizer keeps them, they tell people, or at least their recordings, 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ import numpy as np
 
 from personare.core import weights
 from personare.encoders import contours, phrases
+from personare.encoders.expression.labels import encode_labels, shipped_labels
 from personare.encoders.grid import RATE_HZ
 from personare.encoders.segments import samples_at
 
@@ -140,11 +142,16 @@ class PhraseStatistics(Statistics):
 
 @dataclass(frozen=True)
 class SymbolStatistics(Statistics):
-    """Intonation as the few symbols that an expressive anonymizer transmits; needs the model swift-f0."""
+    """The symbols that the method ``expressive`` transmits, encoded from a sound again; needs the model swift-f0."""
 
     NAME: ClassVar[str] = "symbols"
     DIMENSIONS: ClassVar[int] = phrases.N_SYMBOLS + 1
     MODELS: ClassVar[tuple[str, ...]] = ("swift-f0",)
+
+    @property
+    def fingerprint(self) -> str:
+        """The exact statistics and label maker, for caches."""
+        return f"{super().fingerprint}-{hashlib.sha256(encode_labels(shipped_labels())).hexdigest()[:16]}"
 
     @staticmethod
     def numbers(samples: NDArray[np.float32], /) -> Floats:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from personare.core.errors import CorpusError
 from personare.core.seeding import Key, rng_for
 from personare.panels.design import Dealer, PanelSession, PanelStimulus, Trial, choose, shuffled
-from personare.panels.recordings import ORIGINAL, Recording, SpeechPool
+from personare.panels.recordings import ORIGINAL, Recording, SpeechPool, need
 
 TRIPLETS, CHECKS = 20, 2
 Pair = tuple[Recording, Recording]
@@ -25,21 +24,28 @@ def expression_sessions(pool: SpeechPool, *, sessions: int, key: Key, trials: in
     """Deal the triplets of every session; speakers and systems take turns."""
     rng = rng_for(key, "expression")
     pairs = {who: found for who in pool.speakers(least_original=2, least_anonymized=2) if (found := _pairs(pool, who))}
-    if not pairs:
-        raise CorpusError(
-            "the expression test compares recordings of the same words and speaker, of different emotions where the "
-            "corpus notes them; the run has none; choose a corpus with columns text and emotion"
-        )
+    need(
+        len(pairs),
+        2,
+        "speakers who say the same words twice, with different emotions where they are noted",
+        "expression",
+    )
     people, systems = Dealer(list(pairs), rng), Dealer(pool.systems, rng)
     made = []
     for _ in range(sessions):
-        rated = []
-        for _ in range(trials):
-            said, other = choose(pairs[people.next()], rng)
-            rated.append(_triplet(pool, said, other, systems.next(), rng))
-        checks = [_triplet(pool, *choose(pairs[people.next()], rng), ORIGINAL, rng) for _ in range(CHECKS)]
+        heard: set[Recording] = set()
+        drawn = [_fresh(pairs[people.next()], heard, rng) for _ in range(trials + CHECKS)]
+        rated = [_triplet(pool, *pair, systems.next(), rng) for pair in drawn[:trials]]
+        checks = [_triplet(pool, *pair, ORIGINAL, rng) for pair in drawn[trials:]]
         made.append(shuffled(rated, checks, rng))
     return made
+
+
+def _fresh(pairs: list[Pair], heard: set[Recording], rng: np.random.Generator) -> Pair:
+    """Draw a pair whose X this evaluator has not heard yet, where there is one."""
+    pair = choose([pair for pair in pairs if pair[0] not in heard] or pairs, rng)
+    heard.add(pair[0])
+    return pair
 
 
 def _pairs(pool: SpeechPool, who: str) -> list[Pair]:
