@@ -170,7 +170,7 @@ class EmotionJudge(Listener):
                 rows.append([seen.values[name] for name in self.INPUTS])
                 speakers.append(str(utterance["speaker"]))
                 named.append(plain_emotion(utterance[self.labels] or ""))
-        return TrainingPool(np.array(rows).reshape(len(rows), -1), tuple(speakers), tuple(named))
+        return TrainingPool(np.array(rows).reshape(len(rows), len(self.INPUTS)), tuple(speakers), tuple(named))
 
     def _training_frame(self) -> pl.DataFrame:
         frame = Corpus.load(Path(self.training or "")).frame
@@ -254,7 +254,7 @@ class Judged:
         """Stack the observations; speakers of EmoDB are known by the names of their files."""
         utterances = tuple(row.utterance for row in rows)
         numbers = {
-            side: np.array([[row.sides[side].values[name] for name in inputs] for row in rows]).reshape(len(rows), -1)
+            side: np.array([[row.sides[side].values[name] for name in inputs] for row in rows]).reshape(len(rows), len(inputs))
             for side in SIDES
         }
         fold = np.array([emodb_speaker(utterance) for utterance in utterances], dtype=str)
