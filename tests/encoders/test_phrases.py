@@ -23,7 +23,7 @@ RATE = 16_000
 def spoken(f0_hz: NDArray[np.float64], *, pauses_s: float = 0.0) -> NDArray[np.float32]:
     """A voice whose F0 follows a contour, with a pause in the middle."""
     phase = 2 * np.pi * np.cumsum(f0_hz) / RATE
-    sound = sum(np.sin(k * phase) / k for k in range(1, 10)) * 0.1
+    sound = np.sum([np.sin(k * phase) / k for k in range(1, 10)], axis=0) * 0.1
     half = len(sound) // 2
     both = np.concatenate([sound[:half], np.zeros(round(pauses_s * RATE)), sound[half:]])
     return both.astype(np.float32)

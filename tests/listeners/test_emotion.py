@@ -205,7 +205,7 @@ def melody(shape: Floats, *, seconds: float, pause_s: float = 0.0) -> Audio:
     rate = 16_000
     f0 = 100 + 100 * np.interp(np.linspace(0, 1, round(rate * seconds)), np.linspace(0, 1, len(shape)), shape)
     phase = 2 * np.pi * np.cumsum(f0) / rate
-    sound = sum(np.sin(k * phase) / k for k in range(1, 8)) * 0.1
+    sound = np.sum([np.sin(k * phase) / k for k in range(1, 8)], axis=0) * 0.1
     half = len(sound) // 2
     return Audio(np.concatenate([sound[:half], np.zeros(round(rate * pause_s)), sound[half:]]).astype(np.float32), rate)
 
