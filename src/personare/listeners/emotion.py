@@ -253,8 +253,9 @@ class Judged:
     def of(cls, rows: Sequence[ObservedUtterance], inputs: Sequence[str], context: SummaryContext) -> Judged:
         """Stack the observations; speakers of EmoDB are known by the names of their files."""
         utterances = tuple(row.utterance for row in rows)
+        shape = (len(rows), len(inputs))
         numbers = {
-            side: np.array([[row.sides[side].values[name] for name in inputs] for row in rows]).reshape(len(rows), len(inputs))
+            side: np.array([[row.sides[side].values[name] for name in inputs] for row in rows]).reshape(shape)
             for side in SIDES
         }
         fold = np.array([emodb_speaker(utterance) for utterance in utterances], dtype=str)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from personare.core.seeding import Key, rng_for
-from personare.panels.design import Dealer, PanelSession, PanelStimulus, Trial, choose, shuffled
+from personare.panels.design import Check, Dealer, PanelSession, PanelStimulus, Trial, choose, shuffled
 from personare.panels.recordings import ORIGINAL, Recording, SpeechPool, need
 
 TRIPLETS, CHECKS = 20, 2
@@ -67,7 +67,7 @@ def _triplet(pool: SpeechPool, said: Recording, other: Recording, system: str, r
     first = bool(rng.integers(2))
     a, b = (right, wrong) if first else (wrong, right)
     stimuli = (PanelStimulus(said, "X"), PanelStimulus(a, "A"), PanelStimulus(b, "B"))
-    check = "same recording" if system == ORIGINAL else ""
+    check: Check = "same recording" if system == ORIGINAL else ""
     return Trial("expression", system, stimuli, answer="A" if first else "B", check=check)
 
 
