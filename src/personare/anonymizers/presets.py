@@ -47,6 +47,11 @@ class Preset:
         return tuple(getattr(anonymizer(self.method, **self.parameters), "spoken", ()))
 
     @property
+    def voice_by_language(self) -> dict[str, str]:
+        """The voice that speaks each language; empty where it works in any language."""
+        return dict(getattr(anonymizer(self.method, **self.parameters), "voice_by_language", {}))
+
+    @property
     def label(self) -> str:
         """The method and its parameters, as one would type them.
 
