@@ -179,8 +179,8 @@ class Cascade(Fingerprinted):
         object.__setattr__(self, "other_languages", KokoroVoice() if self.voice == "neural" else None)
         if self.redact and self.language not in (AUTO, *SPOKEN):
             raise ConfigError(
-                f"{self.NAME}: redact finds {', '.join(self.redact)} in English only, not in '{self.language}'; leave out "
-                "redact or language"
+                f"{self.NAME}: redact finds {', '.join(self.redact)} in English only, not in '{self.language}'; leave "
+                "out redact or language"
             )
         check_language(self.language, where=f"{self.NAME}, voice {self.voice}", spoken=self.spoken)
 
@@ -191,8 +191,8 @@ class Cascade(Fingerprinted):
                 default = {} if name == "parameters" else defaults[name].default
                 if getattr(self, name) != default:
                     raise ConfigError(
-                        f"{self.NAME}: {name} is a parameter of the voice neural, not of {self.voice}; leave out {name}, "
-                        "or use voice=neural"
+                        f"{self.NAME}: {name} is a parameter of the voice neural, not of {self.voice}; leave out "
+                        f"{name}, or use voice=neural"
                     )
             return KokoroVoice() if self.voice == "kokoro" else PiperVoice()
         built = generator_of(

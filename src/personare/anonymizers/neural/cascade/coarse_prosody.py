@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.anonymizers.neural.cascade.expression import Expression
+from personare.anonymizers.neural.cascade.expression import SentenceSymbols
 from personare.anonymizers.neural.words.transcript import SpokenPhrase
 from personare.anonymizers.signal.retiming import stretch
 from personare.core.audio import Audio, resample
@@ -39,7 +39,7 @@ class PhraseProsody:
 
     semitones: float = 0.0
     level_db: float = 0.0
-    expression: Expression | None = None
+    expression: SentenceSymbols | None = None
 
     @property
     def gain(self) -> float:

@@ -4,8 +4,9 @@ A sentence has an emotion label, an F0 shape of a few points and three levels, t
 a final movement; each may be left out. Nothing else about the source is known here. Everything that is rendered is a
 function of these symbols and of the pseudo-speaker's own speech, on the time axis of that speech.
 
-``RECIPE`` is the one table of what a label changes. The F0 level of anger is lower than actors raise it, because
-listeners then take it for happiness; ``personare express`` in docs/reference/expression.md says where each row is from.
+``RECIPE`` is the one table of what a label changes; docs/reference/expression.md says where its rows are from. The F0
+level of anger is lower than actors raise it, because judges then take it for happiness. Articulation and lost voicing
+were added because judges of real speech rely on them: spectra of angry speech vary more, and sad speech is less voiced.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _VOICED_HZ = 40.0
 
 
 @dataclass(frozen=True)
-class Expression:
+class SentenceSymbols:
     """The symbols of one sentence.
 
     Parameters
@@ -72,7 +73,7 @@ class Expression:
             raise ConfigError(f"strongest is the number of a word, 1 is the first, not {self.strongest}")
 
 
-PLAIN = Expression()
+PLAIN = SentenceSymbols()
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Manner:
     duration : factor of all durations.
     level_db : of the sentence, against neutral ones of the same recording.
     gains_db : spectral gains at 140, 350, 700, 1200, 1800, 2650, 3800, 5200 and 6900 Hz.
+    articulation : factor of the distance of voiced frames from their mean spectrum (voice neural).
+    devoiced : share of the voiced frames, the softest, that lose their voice (voice neural).
     """
 
     semitones: float = 0.0
@@ -93,13 +96,15 @@ class Manner:
     duration: float = 1.0
     level_db: float = 0.0
     gains_db: tuple[float, ...] = (0.0,) * len(_GAINS_HZ)
+    articulation: float = 1.0
+    devoiced: float = 0.0
 
 
 RECIPE: dict[str, Manner] = {
-    ANGER: Manner(2.0, 1.3, 0.85, 3.0, (-7.0, -5.0, 1.0, 7.0, 10.0, 10.0, 9.0, 6.0, 3.0)),
-    HAPPINESS: Manner(8.0, 1.3, 1.0, 2.0, (-3.0, -2.0, 0.0, 2.0, 6.0, 4.0, 1.0, -1.0, -1.0)),
-    SADNESS: Manner(0.0, 0.85, 1.3, -3.0, (4.0, 0.0, -6.0, -8.0, -6.0, -4.0, -2.0, 2.0, 1.0)),
-    FEAR: Manner(8.0, 0.8, 0.85, 0.0, (-4.0, -2.0, -2.0, 0.0, 3.0, 3.0, 2.0, 4.0, 3.0)),
+    ANGER: Manner(3.0, 1.8, 0.88, 3.0, (-8.0, -6.0, 1.0, 8.0, 12.0, 12.0, 11.0, 7.0, 4.0), articulation=1.4),
+    HAPPINESS: Manner(9.0, 1.6, 1.05, 2.0, (-4.0, -3.0, 2.0, 3.0, 7.0, 3.0, -3.0, -5.0, -5.0), articulation=1.2),
+    SADNESS: Manner(0.0, 0.85, 1.4, -3.0, (5.0, 0.0, -8.0, -10.0, -8.0, -5.0, -3.0, 3.0, 1.0), 0.9, devoiced=0.3),
+    FEAR: Manner(7.0, 1.0, 0.9, 0.0, (-4.0, -2.0, -2.0, 0.0, 3.0, 3.0, 2.0, 4.0, 3.0), 1.1, devoiced=0.15),
     NEUTRAL_LABEL: Manner(),
 }
 
@@ -114,7 +119,7 @@ class SentencePart:
     first_word, words : how many words of the sentence come before, and how many it has.
     """
 
-    expression: Expression
+    expression: SentenceSymbols
     word_sizes: tuple[float, ...]
     first_word: int
     words: int
@@ -134,7 +139,7 @@ def word_sizes(text: str) -> tuple[float, ...]:
     return tuple(1.0 + sum(letter.isalnum() for letter in word) for word in text.split())
 
 
-def sentence_parts(texts: Sequence[str], expression: Expression | None) -> list[SentencePart | None]:
+def sentence_parts(texts: Sequence[str], expression: SentenceSymbols | None) -> list[SentencePart | None]:
     """Give the part that each text is of the sentence that they make; None without an expression, or without words."""
     sizes = [word_sizes(text) for text in texts]
     firsts = np.cumsum([0, *map(len, sizes)]).tolist()
@@ -166,8 +171,11 @@ def shaped(predicted: PredictedProsody, part: SentencePart) -> PredictedProsody:
         energy_db[speech] += (_EMPHASIS_DB * bump).astype(np.float32)
     if expression.final and last_word == words:
         changed = _with_final(changed, expression.final, spread)
+    voiced = predicted.voiced
+    if part.manner.devoiced and voiced.any():
+        voiced = voiced & (energy_db > np.quantile(energy_db[voiced], part.manner.devoiced))
     whole = predicted.contour + np.interp(np.arange(len(speech)), np.flatnonzero(speech), changed - contour)
-    return replace(predicted, contour=whole.astype(np.float32), energy_db=energy_db)
+    return replace(predicted, contour=whole.astype(np.float32), voiced=voiced, energy_db=energy_db)
 
 
 def towards(contour: Doubles, points: Sequence[float]) -> Doubles:
@@ -224,13 +232,23 @@ def band_gains(label: str) -> tuple[Floats, Floats]:
     return gains[0], gains[1]
 
 
-def frame_gains(label: str, voiced: NDArray[np.bool_]) -> Floats | None:
-    """Give what a label adds to the log-strengths of bands [frames, 120]; half of it in unvoiced frames."""
-    if not any(RECIPE[label].gains_db):
-        return None
+def changed_bands(log_bands: Floats, label: str, voiced: NDArray[np.bool_]) -> Floats:
+    """Render a label on the log-strengths of the neural voice's bands [frames, 120]: balance and articulation.
+
+    Unvoiced frames get half of the spectral gain. Articulation moves voiced frames away from their mean spectrum, or
+    towards it; the level of every frame stays.
+    """
+    manner = RECIPE[label]
+    voiced = voiced[: len(log_bands)]
     share = np.where(voiced, 1.0, _UNVOICED_SHARE).astype(np.float32)
-    gains: Floats = share[:, None] * np.concatenate(band_gains(label))[None]
-    return gains
+    changed: Floats = log_bands + share[:, None] * np.concatenate(band_gains(label))[None]
+    if manner.articulation == 1.0 or not voiced.any():
+        return changed
+    harmonic = changed[voiced, : bands.HARMONIC_BANDS]
+    distance = harmonic - harmonic.mean(axis=0)
+    distance -= distance.mean(axis=1, keepdims=True)
+    changed[voiced, : bands.HARMONIC_BANDS] += np.float32(manner.articulation - 1.0) * distance
+    return changed
 
 
 def changed_f0(f0_hz: Floats, part: SentencePart) -> Floats:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseProsody
-from personare.anonymizers.neural.cascade.expression import SentencePart, frame_gains, sentence_parts, shaped
+from personare.anonymizers.neural.cascade.expression import SentencePart, changed_bands, sentence_parts, shaped
 from personare.anonymizers.neural.cascade.speaking import as_loud, trimmed
 from personare.anonymizers.neural.words.transcript import Segment, mark_sound
 from personare.anonymizers.neural.xvector.generating import fitted_generator, own_vector, unit
@@ -204,14 +204,13 @@ class NeuralSpeaker:
         if not len(content):
             return np.zeros(0, np.float32)
         predicted = self.model.predict_prosody(content, self.vector, language=code)
-        target, gains = self.target, None
+        target = self.target
         if part is not None:
             predicted, semitones = shaped(predicted, part), semitones + part.manner.semitones
             target = replace(target, range_octaves=target.range_octaves * part.manner.f0_range)
         target = replace(target, median_log2_hz=target.median_log2_hz + semitones / 12)
         prosody = chosen_prosody(self.choice, None, predicted, source=None, target=target)
-        if part is not None:
-            gains = frame_gains(part.expression.label, prosody.voiced)
+        label = None if part is None else part.expression.label
         sound = synthesize(
             self.model,
             content,
@@ -221,7 +220,7 @@ class NeuralSpeaker:
             rng=self.rng,
             is_read=True,
             language=code,
-            gains=gains,
+            change=None if label is None else lambda bands: changed_bands(bands, label, prosody.voiced),
         )
         ramp = np.minimum((np.arange(len(sound), dtype=np.float32) + 0.5) / (_FADE_S * RATE_HZ), 1)
         faded: Floats = sound * np.minimum(ramp, ramp[::-1])

@@ -18,7 +18,7 @@ import numpy as np
 
 from personare.anonymizers.neural.cascade.anonymizer import Cascade, Script
 from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseProsody
-from personare.anonymizers.neural.cascade.expression import RECIPE, Expression
+from personare.anonymizers.neural.cascade.expression import RECIPE, SentenceSymbols
 from personare.anonymizers.neural.cascade.neural_voice import NeuralVoice
 from personare.anonymizers.neural.expressive.encoding import encode_sentences, manner_of
 from personare.anonymizers.neural.words.phrases import RATE_HZ
@@ -128,7 +128,7 @@ class Expressive(Cascade):
         return tuple(map(rendered_as, symbols))
 
 
-def rendered_as(expression: Expression | None) -> PhraseProsody:
+def rendered_as(expression: SentenceSymbols | None) -> PhraseProsody:
     """Give the prosody of a sentence with these symbols; None for one without words."""
     if expression is None:
         return NEUTRAL

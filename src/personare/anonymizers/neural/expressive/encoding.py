@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from personare.anonymizers.neural.cascade.expression import PLACES, PLAIN, Expression, word_sizes
+from personare.anonymizers.neural.cascade.expression import PLACES, PLAIN, SentenceSymbols, word_sizes
 from personare.anonymizers.neural.words.phrases import RATE_HZ, Phrase, find_phrases
 from personare.anonymizers.neural.words.transcript import Segment, SpokenPhrase
 from personare.encoders.expression.labels import LabelMaker, numbers_of
@@ -62,7 +62,7 @@ def encode_sentences(
     speaker: SpeakerFacts,
     points: int,
     final: bool,
-) -> list[Expression | None]:
+) -> list[SentenceSymbols | None]:
     """Give the symbols of every text of a transcript; None for one without words.
 
     Parameters
@@ -71,7 +71,7 @@ def encode_sentences(
     points : of the F0 shape; 0 for the label alone.
     final : whether the final movement is given too.
     """
-    symbols: list[Expression | None] = []
+    symbols: list[SentenceSymbols | None] = []
     for pieces, segments in zip(_sounds(sound, spoken, texts), phrases, strict=True):
         words = " ".join(one.text for one in segments if one.kind == "words")
         if not words:
@@ -84,12 +84,12 @@ def encode_sentences(
 
 def _symbols(
     track: SpeechTrack, words: str, maker: LabelMaker, speaker: SpeakerFacts, *, points: int, final: bool
-) -> Expression:
+) -> SentenceSymbols:
     label = maker.label(numbers_of(track), offset=speaker.manner, sentences=speaker.sentences)
     if not points:
-        return Expression(label)
+        return SentenceSymbols(label)
     strongest = strongest_word(word_sizes(words), strongest_place(track))
-    return Expression(label, f0_levels(track, points), strongest, final_movement(track) if final else "")
+    return SentenceSymbols(label, f0_levels(track, points), strongest, final_movement(track) if final else "")
 
 
 def strongest_word(sizes: Sequence[float], place: float) -> int:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from personare.anonymizers.neural.cascade.anonymizer import Script
-from personare.anonymizers.neural.cascade.expression import FINALS, LABELS, LEVELS, PLACES, Expression
+from personare.anonymizers.neural.cascade.expression import FINALS, LABELS, LEVELS, PLACES, SentenceSymbols
 from personare.anonymizers.neural.expressive.anonymizer import rendered_as
 from personare.anonymizers.neural.words.transcript import Segment
 from personare.core.errors import ConfigError, did_you_mean
@@ -35,14 +35,14 @@ _RATES_HZ = (8_000, 192_000)
 class SymbolSentence:
     """A sentence: its words with marks, its language, and its symbols; without symbols it is spoken as the voice does.
 
-    >>> sentence = SymbolSentence("Call [tone] at noon.", "en", Expression("anger"))
+    >>> sentence = SymbolSentence("Call [tone] at noon.", "en", SentenceSymbols("anger"))
     >>> [segment.text or segment.kind for segment in sentence.segments]
     ['Call', 'tone', 'at noon.']
     """
 
     words: str
     language: str = "en"
-    expression: Expression | None = None
+    expression: SentenceSymbols | None = None
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -65,7 +65,7 @@ class SymbolSentence:
     def bits(self) -> float:
         """How many bits its symbols have at most.
 
-        >>> round(SymbolSentence("a b c d e f g h", "en", Expression("fear", "mhml", 2)).bits, 1)
+        >>> round(SymbolSentence("a b c d e f g h", "en", SentenceSymbols("fear", "mhml", 2)).bits, 1)
         11.7
         """
         expression = self.expression
@@ -108,7 +108,7 @@ def sentences_of(script: Script) -> tuple[SymbolSentence, ...]:
     return tuple(_sentence(phrase, one) for phrase, one in zip(script.phrases, prosody, strict=True))
 
 
-def _sentence(phrase: Sequence[Segment], expression: Expression | None) -> SymbolSentence:
+def _sentence(phrase: Sequence[Segment], expression: SentenceSymbols | None) -> SymbolSentence:
     words = " ".join(one.text if one.kind == "words" else f"[{one.kind}]" for one in phrase)
     language = next((one.language for one in phrase if one.kind == "words"), "en")
     return SymbolSentence(words, language, expression)
@@ -205,7 +205,7 @@ def _read_sentence(row: dict[str, Any], place: str) -> SymbolSentence:
         if not isinstance(strongest, int) or isinstance(strongest, bool):
             raise ConfigError(f"{place}: strongest must be the number of a word, not {json.dumps(strongest)}")
         try:
-            expression = Expression(
+            expression = SentenceSymbols(
                 _text(row, "label", place, LABELS[-1]),
                 _text(row, "f0", place, ""),
                 strongest,
