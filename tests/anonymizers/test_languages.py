@@ -51,7 +51,7 @@ def a_stretch(odds: float, weight: float = 1.0, english: float = 0.5) -> languag
 
 
 def chances(evidence: Sequence[languages._Evidence], speaker: LanguageOdds) -> list[float]:
-    return languages._chances(evidence, languages._gain(speaker))
+    return languages._chances(evidence, speaker)
 
 
 def sigmoid(odds: float) -> float:
@@ -123,10 +123,31 @@ def test_a_stretch_that_sounds_like_no_english_is_never_helped(
     assert chances([a_stretch(odds, weight, english=0.019)], speaker)[0] <= sigmoid(weight * odds) + 1e-12
 
 
+@given(st.floats(0.85, 0.97), st.floats(-7, -1.6), st.floats(0.1, 1.0), speakers)
+def test_a_stretch_that_is_named_as_another_language_is_never_helped(
+    german: float, odds: float, weight: float, speaker: LanguageOdds
+) -> None:
+    # four German sentences inside English were spoken as English: the mean of the recording helped each of them
+    one = languages._Evidence(row(de=german, en=0.03), odds, weight)
+    assert chances([one], speaker)[0] <= sigmoid(weight * odds) + 1e-12
+
+
 @given(stretches, speakers, st.floats(0, 3))
 def test_a_speaker_of_more_english_never_hurts(one: languages._Evidence, speaker: LanguageOdds, more: float) -> None:
     better = LanguageOdds(speaker.mean + more, speaker.clarity, speaker.weight)
     assert chances([one], better)[0] >= chances([one], speaker)[0] - 1e-12
+
+
+def test_a_speaker_heard_in_a_language_that_is_not_spoken_here_may_have_an_accent() -> None:
+    def speaker(mean: float, weight: float = 10.0, **shares: float) -> LanguageOdds:
+        return LanguageOdds(mean, abs(mean) + 1, weight, {code: float(np.log(share)) for code, share in shares.items()})
+
+    stretch = a_stretch(-1.0, english=0.3)
+    assert chances([stretch], speaker(-1.0, zh=0.6, de=0.1))[0] > 0.5, "Mandarin speakers of English sound like this"
+    assert chances([stretch], speaker(-1.0, de=0.6, zh=0.1))[0] < 0.1, "German is a rival: words of one language"
+    assert chances([stretch], speaker(-1.0, weight=2.0, zh=0.6, de=0.1))[0] < 0.1, "one recording alone says too little"
+    assert chances([stretch], speaker(-2.6, zh=0.6, de=0.1))[0] < 0.1, "clear Chinese"
+    assert chances([stretch], speaker(-1.0, la=0.6, zh=0.2, de=0.1))[0] > 0.5, "Latin is nobody's first language"
 
 
 def test_pooling_rescues_a_short_stretch_and_an_accent() -> None:
@@ -272,6 +293,25 @@ def test_whispers_own_transcript_is_a_third_opinion(
     fake_networks(0.7)  # by sound and words alone, a recording that is not clear
     monkeypatch.setitem(LIKELIHOODS, "en", likelihood)
     assert [one.language for one in identify(tones((1000, 3)), language="auto", speaker=NOTHING_KNOWN)] == [code]
+
+
+def test_latin_is_no_candidate(fake_networks: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_networks(0.0)
+    monkeypatch.setitem(HEARD, 600, {"en": 0.001, "la": 0.6, "it": 0.38, "cy": 0.01})
+    found = identify(tones((600, 4)), language="auto", speaker=NOTHING_KNOWN, spoken=("en", "it"))
+    assert [(one.language, one.is_spoken) for one in found] == [("it", True)]
+
+
+@pytest.mark.parametrize(("spanish", "is_spoken"), [(-0.2, True), (-0.6, False)])
+def test_two_likely_languages_are_told_apart_by_their_transcripts(
+    fake_networks: Callable[[float], None], monkeypatch: pytest.MonkeyPatch, spanish: float, is_spoken: bool
+) -> None:
+    fake_networks(0.0)
+    monkeypatch.setitem(HEARD, 600, {"en": 0.001, "es": 0.6, "pt": 0.399})
+    monkeypatch.setitem(LIKELIHOODS, "es", spanish)
+    monkeypatch.setitem(LIKELIHOODS, "pt", -0.8)
+    (found,) = identify(tones((600, 4)), language="auto", speaker=NOTHING_KNOWN, spoken=("en", "es"))
+    assert (found.language, found.is_spoken) == ("es", is_spoken)
 
 
 def test_a_speaker_helps_unclear_stretches_but_none_beside_another_language(
