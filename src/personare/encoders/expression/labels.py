@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -82,7 +83,8 @@ class LabelMaker:
         standard = self.standardized(numbers)
         logs = self._alone @ np.append(standard[:STATISTICS], 1.0)
         shares = np.exp(logs - logs.max())
-        return standard - (shares / shares.sum()) @ self.classes
+        rest: Floats = standard - (shares / shares.sum()) @ self.classes
+        return rest
 
     @property
     def _alone(self) -> Floats:
@@ -101,7 +103,7 @@ def _scores_alone(maker: LabelMaker) -> Floats:
 @lru_cache(maxsize=128)
 def _scores_known(maker: LabelMaker, sentences: int) -> tuple[Floats, Floats]:
     between = sentences * maker.between
-    gain = np.linalg.solve((between + maker.own).T, between.T).T
+    gain = np.linalg.solve((between + maker.own).T, between.T).T.astype(np.float64)
     rest = maker.between - gain @ maker.between
     return gain, discriminant(maker.classes, maker.within + maker.weight * rest)
 
@@ -132,7 +134,7 @@ def read_labels(content: bytes, *, where: str) -> LabelMaker:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             maker = LabelMaker(**{one.name: arrays[one.name].astype(np.float64) for one in fields(LabelMaker)})
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise WeightsError(
             f"{where}: not a label maker ({type(error).__name__}); make one with personare train expression"
         ) from None
@@ -149,7 +151,6 @@ def read_labels(content: bytes, *, where: str) -> LabelMaker:
 def encode_labels(maker: LabelMaker) -> bytes:
     """Write a label maker as the bytes of an npz."""
     buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer, **{one.name: np.asarray(getattr(maker, one.name), np.float32) for one in fields(LabelMaker)}
-    )
+    arrays: dict[str, Any] = {one.name: np.asarray(getattr(maker, one.name), np.float32) for one in fields(LabelMaker)}
+    np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()

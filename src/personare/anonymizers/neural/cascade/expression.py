@@ -193,7 +193,8 @@ def towards(contour: Doubles, points: Sequence[float]) -> Doubles:
     for _ in range(3):
         means = np.array([part.mean() for part in np.array_split(moved, len(points))])
         moved = moved + np.interp(np.arange(len(moved)), centres, wanted - means)
-    return (moved - moved.mean()) * (spread / max(float(moved.std()), 1e-6)) + mean
+    scaled: Doubles = (moved - moved.mean()) * (spread / max(float(moved.std()), 1e-6)) + mean
+    return scaled
 
 
 def _part_of(f0: str, begin: float, end: float) -> list[float]:
@@ -276,7 +277,7 @@ def filtered(audio: Audio, label: str, voiced: NDArray[np.bool_], *, step: int) 
     centres = np.arange(count) * hop + _FFT // 2 - _FFT
     share = np.where(voiced[np.clip(centres // step, 0, len(voiced) - 1)], 1.0, _UNVOICED_SHARE)
     share = np.convolve(np.pad(share, 2, mode="edge"), np.full(5, 0.2), mode="valid")
-    hz = np.fft.rfftfreq(_FFT, 1 / audio.rate_hz)
+    hz = np.fft.rfftfreq(_FFT, 1 / audio.rate_hz).astype(np.float64)
     gains = 10 ** (share[:, None] * _gain_db(label, hz)[None] / 20)
     frames = np.lib.stride_tricks.sliding_window_view(padded, _FFT)[::hop][:count] * window
     parts = np.fft.irfft(np.fft.rfft(frames, axis=1) * gains, _FFT, axis=1) * window / 2

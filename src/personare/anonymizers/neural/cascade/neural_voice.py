@@ -192,9 +192,8 @@ class NeuralSpeaker:
         spelled = spell(pronounce(text)) if code == ENGLISH else language(code).pronounce(text)
         if not any(symbol.isalpha() for symbol in spelled):
             return np.zeros((0, WIDTH), np.float32)
-        content = self.model.read(
-            symbol_numbers(spelled), language=code, number=self.number, tempo=self.tempo * duration
-        )
+        tempo = self.tempo * duration
+        content = self.model.read(symbol_numbers(spelled), language=code, number=self.number, tempo=tempo)
         return on_frames(content, frame_count(len(content) * CONTENT_STEP))
 
     def sound(

@@ -49,7 +49,8 @@ def manner_of(sound: Floats, maker: LabelMaker) -> tuple[tuple[float, ...], int]
     rows = [maker.unexplained(numbers_of(track)) for track in tracks if track is not None]
     if not rows:
         return (), 0
-    return tuple(np.round(np.mean(rows, axis=0), 4).tolist()), len(rows)
+    mean = np.round(np.stack(rows).mean(axis=0), 4)
+    return tuple(float(value) for value in mean), len(rows)
 
 
 def encode_sentences(
@@ -101,7 +102,7 @@ def strongest_word(sizes: Sequence[float], place: float) -> int:
     if len(sizes) > PLACES:
         place = (min(int(place * PLACES), PLACES - 1) + 0.5) / PLACES
     ends = np.cumsum(sizes) / sum(sizes)
-    return int(min(np.searchsorted(ends, place, side="right"), len(sizes) - 1)) + 1
+    return min(int(np.searchsorted(ends, place, side="right")), len(sizes) - 1) + 1
 
 
 def _sounds(
