@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 from personare.core.findings import Estimate, Finding
-from personare.core.tables import Corpus
+from personare.core.tables import Corpus, Embeddings
 from personare.engine import Serial
 from personare.listeners.linear import Line
 from personare.listeners.paralinguistics import NAMES
 from personare.metrics import card
 from personare.pipeline.measured import Measured, as_row, load
-from personare.pipeline.measures.similarity import _endless
+from personare.pipeline.measures.similarity import Similarity, _endless
 from personare.pipeline.run import run_study
 from personare.pipeline.study import read_study
 from pipeline.tiny import write_corpus, write_study
@@ -95,9 +95,58 @@ def test_the_other_families_and_calibrated_scores(place: Path) -> None:
     scores = [pl.read_parquet(place / "families" / e["file"]) for e in kinds if e["kind"] == "scores"]
     assert all("llr" in one.columns for one in scores)
     matrix = next(pl.read_parquet(place / "families" / e["file"]) for e in kinds if e["kind"] == "similarity")
-    assert set(matrix["side"]) == {"oo", "oa", "aa"} and len(matrix) == 3 * 4 * 4
+    assert set(matrix["side"]) == {"oo", "oa", "aa"} and len(matrix) == 3 * 2 * 2  # two speakers of each gender
+    assert [set(table.filter(pl.col("metric") == name)["gender"]) for name in ("deid", "g_vd")] == [{"f", "m"}] * 2
+    assert {None, "f", "m"} == set(table.filter(pl.col("metric") == "min_cllr")["gender"])
+    assert {None, "f", "m"} == set(table.filter(pl.col("metric") == "cllr")["gender"])
     ranks = next(pl.read_parquet(place / "families" / e["file"]) for e in kinds if e["kind"] == "ranks")
     assert set(ranks.columns) == {"speaker", "utterance", "rank", "people"} and set(ranks["people"]) == {4}
+
+
+def b1_vectors(folder: Path, kind: str) -> Embeddings:
+    """The challenge's x-vectors of women and men, before (orig) or after B1 (anon)."""
+    parts = [np.load(folder / f"xvectors_trial_{gender}_{kind}.npz") for gender in "fm"]
+    ids, speakers = (tuple(str(x) for part in parts for x in part[name]) for name in ("utterance", "speaker"))
+    return Embeddings(ids, speakers, np.concatenate([part["vector"] for part in parts]))
+
+
+@pytest.mark.shared
+def test_voiceprivacy_figure_14_within_each_gender_and_pooled_on_request(shared_folder: Path) -> None:
+    """B1 on the challenge's x-vectors: the published numbers are those of each gender."""
+    folder = shared_folder / "golden" / "vpc2020"
+    before, after = b1_vectors(folder, "orig"), b1_vectors(folder, "anon")
+    whose = {gender: set(np.load(folder / f"xvectors_trial_{gender}_orig.npz")["speaker"].tolist()) for gender in "fm"}
+    genders = {str(who): gender for gender, speakers in whose.items() for who in speakers}
+    rng = np.random.default_rng(0)
+    found = Similarity(("deid", "g_vd"), genders).run((before, after), rng=rng)
+    values = {(f.metric.name, f.conditions["gender"]): f.estimate.value for f in found.findings}
+    assert values == {
+        ("deid", "f"): pytest.approx(0.986, abs=5e-4),
+        ("g_vd", "f"): pytest.approx(-8.71, abs=5e-3),
+        ("deid", "m"): pytest.approx(0.9995, abs=5e-5),
+        ("g_vd", "m"): pytest.approx(-7.09, abs=5e-3),
+    }
+    assert [artefact.conditions for artefact in found.artefacts] == [{"gender": "f"}, {"gender": "m"}]
+    pooled = Similarity(("deid_pooled", "g_vd_pooled"), genders).run((before, after), rng=rng)
+    assert {f.metric.name: f.estimate.value for f in pooled.findings} == {
+        "deid_pooled": pytest.approx(0.890, abs=5e-4),
+        "g_vd_pooled": pytest.approx(-3.45, abs=5e-3),
+    }
+    assert all("pooled" in f.metric.title and "gender" not in f.conditions for f in pooled.findings)
+
+
+def test_similarity_of_unknown_and_of_lone_genders() -> None:
+    rng = np.random.default_rng(0)
+    speakers = np.repeat(list("abcde"), 4)
+    before = rng.normal(size=(5, 16)).repeat(4, axis=0) + 0.5 * rng.normal(size=(20, 16))
+    ids = tuple(f"{who}-{i:02d}" for i, who in enumerate(speakers))
+    sides = (Embeddings(ids, tuple(speakers), before), Embeddings(ids, tuple(speakers), before[::-1].copy()))
+    alone = Similarity(("deid",), {"a": "f", "b": "m", "c": "m", "d": None, "e": None}).run(sides, rng=rng)
+    assert [f.conditions for f in alone.findings] == [{"gender": "m"}, {"gender": "unknown"}]
+    assert any("gender f: not measured" in note for note in alone.notes)
+    nobody, same = (Similarity(("deid",), genders).run(sides, rng=rng) for genders in ({}, dict.fromkeys("abcde", "f")))
+    assert [f.conditions for f in (*nobody.findings, *same.findings)] == [{}, {}]
+    assert nobody.findings[0].estimate == same.findings[0].estimate
 
 
 def test_sets_swap_sides_for_singling_out(place: Path) -> None:

@@ -72,6 +72,8 @@ CARDS: Mapping[str, str] = {
     # voice similarity matrices
     "deid": "personare.metrics.privacy.similarity:CARD",
     "g_vd": "personare.metrics.privacy.similarity:GAIN_CARD",
+    "deid_pooled": "personare.metrics.privacy.similarity:POOLED_CARD",
+    "g_vd_pooled": "personare.metrics.privacy.similarity:POOLED_GAIN_CARD",
     # a voice and the recording it was made from
     "sim": "personare.metrics.privacy.source_similarity:CARD",
     # the legal criteria: can a recording be linked to a person, can a voice be isolated in a gallery?

@@ -11,6 +11,7 @@ from personare.reports.finding_rows import attacker_or_listener
 from personare.reports.protection import evidence, verdict
 from personare.reports.run import ORIGINAL
 from personare.reports.sections.choosing import (
+    GENDERS,
     RISKS,
     gallery_size,
     groups,
@@ -103,6 +104,7 @@ def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]
             continue
         who = attacker_or_listener(finding)
         who += f" of {c['attribute']}" if "attribute" in c else f" of {c['of']}" if "of" in c else ""
+        who += f", {GENDERS.get(str(c['gender']), c['gender'])}" if "gender" in c else ""
         key = (str(c.get("corpus", "")), str(c.get("anonymizer", "-")), who, finding.metric.name)
         if key not in best or _size(finding) > _size(best[key]):
             best[key] = finding
