@@ -80,10 +80,11 @@ def main() -> None:
 
 
 def without_breakdowns(frame: pl.DataFrame) -> pl.DataFrame:
-    """Leave out the rows of single genders where there is a row for everybody."""
-    place = [
-        c for c in frame.columns if c in ("metric", "corpus", "anonymizer", "attacker", "listener", "embedder", "L")
-    ]
+    """Leave out the rows of single genders and trial lists where there is a row for everybody."""
+    names = ("metric", "corpus", "anonymizer", "attacker", "listener", "embedder", "L")
+    place = [name for name in names if name in frame.columns]
+    if "trial_list" in frame.columns:
+        frame = frame.filter(pl.col("trial_list").is_null())
     everybody = frame.filter(pl.col("gender").is_null()).select(place).unique()
     alone = frame.filter(pl.col("gender").is_not_null()).join(everybody, on=place, how="anti", nulls_equal=True)
     return pl.concat([frame.filter(pl.col("gender").is_null()), alone])

@@ -149,6 +149,42 @@ def test_similarity_of_unknown_and_of_lone_genders() -> None:
     assert nobody.findings[0].estimate == same.findings[0].estimate
 
 
+def write_lists(place: Path) -> Path:
+    """Write a VoicePrivacy data directory of the hummed voices: two lists of women's and one of men's trials."""
+    folder, frame = place / "kaldi", Corpus.load(place / "corpus" / "manifest.parquet").frame
+    folder.mkdir(exist_ok=True)
+    women, men = (sorted(frame.filter(pl.col("gender") == g)["speaker"].unique())[:2] for g in "fm")
+    columns = {"wav.scp": "audio", "utt2spk": "speaker", "text": "text"}
+    for name, column in columns.items():
+        (folder / name).write_text("".join(f"{u} {v}\n" for u, v in frame.select("utterance", column).iter_rows()))
+    genders = frame.select("speaker", "gender").unique().sort("speaker").iter_rows()
+    (folder / "spk2gender").write_text("".join(f"{who} {gender}\n" for who, gender in genders))
+    (folder / "enrolls_mic2").write_text("".join(f"{who}-{n}\n" for who in (*women, *men) for n in (0, 1)))
+    for name, people, number in (("f", women, 2), ("f_common", women, 3), ("m", men, 2)):
+        rows = [f"{e} {t}-{number} {'target' if e == t else 'nontarget'}\n" for e in people for t in people]
+        (folder / f"trials_{name}_mic2").write_text("".join(rows))
+    return folder
+
+
+def test_enrolment_and_trial_lists_are_used_where_there_are_some(place: Path) -> None:
+    write_lists(place)
+    how: dict[str, Any] = {
+        "attackers": {"ignorant": {"knowledge": "ignorant", **EMBEDDER}},
+        "anonymizers": {"b2": {"method": "mcadams", "alpha": 0.8}},
+        "metrics": ["eer", "linkability"],
+    }
+    table = found(place, "lists", corpora={"vpc": {"path": "kaldi", "train": 4}}, **how)
+    by_list = table.filter((pl.col("metric") == "eer") & pl.col("trial_list").is_not_null())
+    assert sorted(by_list["trial_list"]) == ["trials_f_common_mic2", "trials_f_mic2", "trials_m_mic2"]
+    counts = {(json.loads(row)["targets"], json.loads(row)["nontargets"]) for row in by_list["other"]}
+    assert counts == {(2, 2)}
+    notes = " ".join(json.loads((place / "lists" / "findings.json").read_text())["notes"])
+    assert "lists of the corpus are used: trials_f_common_mic2 2 target and 2 impostor trials" in notes
+    assert "nobody of the lists is set aside, although the study asks for it (train)" in notes
+    halves = found(place, "halves", corpora={"vpc": {"path": "kaldi", "split": "halves", "train": 4}}, **how)
+    assert halves["trial_list"].is_null().all()
+
+
 def test_sets_swap_sides_for_singling_out(place: Path) -> None:
     table = found(
         place,

@@ -174,11 +174,12 @@ class Finding:
         }
 
 
+BREAKDOWNS = frozenset({"gender", "trial_list"})
 ATTACK_OR_LISTENER = ("corpus", "anonymizer", "attacker", "listener", "listener_trained_on", "embedder", "L")
 
 
 def without_breakdowns(findings: Iterable[Finding]) -> list[Finding]:
-    """Drop the rows of single genders where a row for everybody exists.
+    """Drop the rows of single genders and single trial lists where a row for everybody exists.
 
     DeID and G_VD are measured within each gender: their rows stay, as there is no row for everybody.
 
@@ -188,8 +189,8 @@ def without_breakdowns(findings: Iterable[Finding]) -> list[Finding]:
     [1, 1]
     """
     kept = list(findings)
-    everybody = {_place(f) for f in kept if "gender" not in f.conditions}
-    return [f for f in kept if "gender" not in f.conditions or _place(f) not in everybody]
+    everybody = {_place(f) for f in kept if not BREAKDOWNS & f.conditions.keys()}
+    return [f for f in kept if not BREAKDOWNS & f.conditions.keys() or _place(f) not in everybody]
 
 
 def _place(finding: Finding) -> tuple[object, ...]:

@@ -181,6 +181,15 @@ def with_corpus(study: Study, path: Path, *, speakers: int | None = None, uttera
     return replace(study, corpora={name: replace(chosen, train=train, calibration=calibration), **others})
 
 
+def with_training(study: Study, path: Path) -> Study:
+    """Let the attackers of a study learn from another corpus; nobody of the attacked corpora is set aside then."""
+    corpora = {
+        label: replace(choice, train_path=path.resolve(), train=0.0) if choice.is_attacked else choice
+        for label, choice in study.corpora.items()
+    }
+    return replace(study, corpora=corpora)
+
+
 def with_pool(study: Study, path: Path) -> Study:
     """Let every method of a study that generates pseudo-speakers learn them from the pool in this file."""
     from personare.anonymizers import ANONYMIZERS

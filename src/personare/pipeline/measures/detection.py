@@ -55,12 +55,12 @@ class Draws:
 
 @dataclass(frozen=True)
 class Detection(AtLength):
-    """Detection metrics at one L; ``listed`` are a challenge's own (enrolled, test) pairs."""
+    """Detection metrics at one L; ``listed`` are a challenge's own (enrolled, test, name of the list)."""
 
     requested: tuple[str, ...]
     length: int = 1
     genders: Mapping[str, str | None] = field(default_factory=dict)
-    listed: tuple[tuple[str, str], ...] | None = None
+    listed: tuple[tuple[str, str, str], ...] | None = None
 
     name: ClassVar[str] = "detection"
     metrics: ClassVar[tuple[str, ...]] = (
@@ -82,8 +82,8 @@ class Detection(AtLength):
         study, corpus = question.study, question.corpus
         listed = None
         if corpus.trials is not None:
-            rows = corpus.trials.frame.select("enroll", "test").iter_rows()
-            listed = tuple((str(enroll), str(test)) for enroll, test in rows)
+            rows = corpus.trials.frame.iter_rows(named=True)
+            listed = tuple((str(row["enroll"]), str(row["test"]), str(row.get("list") or "")) for row in rows)
         for length in possible_lengths(study, corpus, sampled=corpus.sampled):
             yield cls(question.metrics, length, corpus.genders(), listed if length == 1 else None)
 
@@ -117,7 +117,8 @@ class Detection(AtLength):
         The EER has draws of its own: it is the same number whatever else is asked for.
         """
         tests = inputs.tests(self.length)
-        trials = inputs.attack.trials(tests, genders=self.genders, listed=self.listed)
+        pairs = None if self.listed is None else [(enroll, test) for enroll, test, _ in self.listed]
+        trials = inputs.attack.trials(tests, genders=self.genders, listed=pairs)
         notes = [*self._left_out(tests.speakers, trials)]
         if not trials.target.any() or trials.target.all():
             why = "no two enrolled speakers of the same gender could be compared"
@@ -127,6 +128,7 @@ class Detection(AtLength):
         findings = self._measured(trials, llrs, draws)
         kept = [findings[name] for name in self.requested if name in findings]
         kept += self._by_gender(trials, llrs, draws)
+        kept += self._by_list(trials, llrs, draws)
         notes += [
             f"L = {self.length}: {name} needs more trials or more people"
             for name in self.requested
@@ -187,16 +189,39 @@ class Detection(AtLength):
 
     def _by_gender(self, trials: TrialScores, llrs: NDArray[np.float64] | None, draws: Draws) -> list[Finding]:
         """Every metric of each gender by itself, where there are two."""
-        each = np.array([self.genders.get(who) or "" for who in trials.tested.tolist()])
-        known = sorted(set(each.tolist()) - {""})
+        each = [self.genders.get(who) or "" for who in trials.tested.tolist()]
+        return self._by("gender", each, trials, llrs, draws)
+
+    def _by_list(self, trials: TrialScores, llrs: NDArray[np.float64] | None, draws: Draws) -> list[Finding]:
+        """Every metric of each trial list, where there are several (the subsets of VoicePrivacy's Table 2)."""
+        lists = {(enroll, test): name for enroll, test, name in self.listed or () if name}
+        if not lists:
+            return []
+        enrolled = np.array(trials.enroll.ids, dtype=str)[trials.enroll_at].tolist()
+        tested = np.array(trials.test.ids, dtype=str)[trials.test_at].tolist()
+        each = [lists.get(pair, "") for pair in zip(enrolled, tested, strict=True)]
+        return self._by("trial_list", each, trials, llrs, draws)
+
+    def _by(
+        self,
+        condition: str,
+        each: list[str],
+        trials: TrialScores,
+        llrs: NDArray[np.float64] | None,
+        draws: Draws,
+    ) -> list[Finding]:
+        """Every metric of each group of trials, where there are two; ``each`` names the group of a trial."""
+        names = np.array(each)
+        known = sorted(set(each) - {""})
         findings = []
-        for gender in known if len(known) > 1 else ():
-            rows = each == gender
+        for name in known if len(known) > 1 else ():
+            rows = names == name
             part = trials.of(rows)
             if part.target.any() and not part.target.all():
                 measured = self._measured(part, None if llrs is None else llrs[rows], draws)
-                own = [measured[name] for name in self.requested if name in measured]
-                findings += [replace(f, conditions={**f.conditions, "gender": gender}) for f in own]
+                own = [measured[metric] for metric in self.requested if metric in measured]
+                counts = {"targets": int(part.target.sum()), "nontargets": int((~part.target).sum())}
+                findings += [replace(f, conditions={**f.conditions, **counts, condition: name}) for f in own]
         return findings
 
 
