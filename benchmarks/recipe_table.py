@@ -45,6 +45,8 @@ SHORT = {
     "rank_link_p1": "linkability p1",
     "rank_single_p50": "singling out p50",
     "rank_single_p1": "singling out p1",
+    "rank_single_reversed_p50": "singling out reversed p50",
+    "rank_single_reversed_p1": "singling out reversed p1",
 }
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from personare.listeners.linear import Line
 from personare.listeners.paralinguistics import NAMES
 from personare.metrics import card
 from personare.pipeline.measured import Measured, as_row, load
+from personare.pipeline.measures.ranks import METRICS, Ranks
 from personare.pipeline.measures.similarity import Similarity, _endless
 from personare.pipeline.run import run_study
 from personare.pipeline.study import read_study
@@ -183,6 +185,23 @@ def test_enrolment_and_trial_lists_are_used_where_there_are_some(place: Path) ->
     assert "nobody of the lists is set aside, although the study asks for it (train)" in notes
     halves = found(place, "halves", corpora={"vpc": {"path": "kaldi", "split": "halves", "train": 4}}, **how)
     assert halves["trial_list"].is_null().all()
+
+
+def test_singling_out_compares_in_the_direction_of_the_equation_and_reversed_by_request() -> None:
+    """USC, eq. 2: an original utterance x of D_e is ranked among anonymized references of D_r."""
+    rng = np.random.default_rng(3)
+    speakers = tuple("abcdef")
+    original, hidden = (Embeddings(speakers, speakers, rng.normal(size=(6, 4)).astype(np.float32)) for _ in range(2))
+    unit = [side.vectors / np.linalg.norm(side.vectors, axis=1)[:, None] for side in (original, hidden)]
+    scores = unit[0] @ unit[1].T  # [original, anonymized]
+    among_hidden, among_original = ((m >= np.diag(m)[:, None]).sum(axis=1) for m in (scores, scores.T))
+    attack = SimpleNamespace(attack=SimpleNamespace(by_cosine=True, trial=hidden, enroll=original))
+    for variant, ranks in (("singling_out", among_hidden), ("singling_out_reversed", among_original)):
+        metrics = METRICS[variant]
+        found = Ranks(metrics, variant, 1).run(attack, rng=np.random.default_rng(0))
+        assert [f.metric.name for f in found.findings] == list(metrics)
+        assert found.artefacts[0].frame["rank"].to_list() == ranks.tolist()
+    assert among_hidden.tolist() != among_original.tolist()
 
 
 def test_sets_swap_sides_for_singling_out(place: Path) -> None:

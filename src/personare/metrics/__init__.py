@@ -85,6 +85,8 @@ CARDS: Mapping[str, str] = {
     "rank_link_p1": "personare.metrics.privacy.ranks:LINK_CARD",
     "rank_single_p50": "personare.metrics.privacy.ranks:SINGLE_MEDIAN_CARD",
     "rank_single_p1": "personare.metrics.privacy.ranks:SINGLE_CARD",
+    "rank_single_reversed_p50": "personare.metrics.privacy.ranks:REVERSED_MEDIAN_CARD",
+    "rank_single_reversed_p1": "personare.metrics.privacy.ranks:REVERSED_CARD",
     # relinking: who has the originals finds them again, without any voice
     "relink_duration": "personare.metrics.privacy.relink:DURATION_CARD",
     "relink_envelope": "personare.metrics.privacy.relink:ENVELOPE_CARD",

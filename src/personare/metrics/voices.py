@@ -138,7 +138,7 @@ def ranks(
     reference: ArrayLike,
     reference_speakers: ArrayLike,
     *,
-    variant: Literal["linkability", "singling_out"] = "linkability",
+    variant: Literal["linkability", "singling_out", "singling_out_reversed"] = "linkability",
     tests: int = PAPER_TESTS,
     rng: Rng = 0,
     level: float = LEVEL,
