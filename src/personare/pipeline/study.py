@@ -84,7 +84,8 @@ class Study:
     attributes : what attackers who learn guess about a speaker, for the metric ``inference``: columns of the corpus, or
         of the speakers.tsv beside it.
     populations : sizes beyond the corpus for which linkability is forecast.
-    repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
+    repetitions : random draws of Singling Out; enrolment_utterances : utterances that describe a voice in it, at most (30
+        in the paper, 10 in the code of its authors); rank_tests : tests per speaker of the rank metrics.
     skip_impossible : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
     by : a column of the corpus (gender, age_group, part, ...): what listeners find for each of its values, too.
     clips : utterances whose sound goes into the report.
@@ -101,6 +102,7 @@ class Study:
     populations: tuple[int, ...] = ()
     attributes: tuple[str, ...] = ("gender",)
     repetitions: int = 5
+    enrolment_utterances: int = 30
     rank_tests: int = 100
     skip_impossible: bool = False
     by: str | None = None
@@ -123,6 +125,8 @@ class Study:
                 raise ConfigError(f"{name} must be {smallest} or more, not {odd[0]}")
         if not self.utterances_per_trial or self.repetitions < 1 or self.rank_tests < 1 or self.clips < 0:
             raise ConfigError("utterances_per_trial, repetitions and rank_tests must be at least 1, clips at least 0")
+        if self.enrolment_utterances < 1:
+            raise ConfigError(f"enrolment_utterances must be at least 1, not {self.enrolment_utterances}")
         if not any(one.is_attacked for one in self.corpora.values()) or not self.anonymizers:
             raise ConfigError("a study needs at least one corpus, not only learnt from, and one anonymizer")
 

@@ -2,8 +2,8 @@
 
 L = 15 L_f + 1 L_G + 2 L_FM + 1 L_c + 0.25 L_w + 25 L_AM + 45 L_S     (turavecino2025usc, eq. 1)
 Second stage: encoder and quantizer frozen, a new decoder that gives 24 kHz (turavecino2025usc, sec. 3.1).
-The clipping value C of the Laplace block comes from a finished variant without it (sec. 2.5): train with epsilon 0, take
-``l1_norm`` of its validation, and set ``clip`` to it.
+The clipping value C of the Laplace block comes from a finished variant without it (sec. 2.5): train with epsilon 0,
+take ``l1_norm`` of its validation, and set ``clip`` to it.
 Deviations: one Adam for networks and discriminators with one gradient limit (the paper names no optimizer); the
 gradient of L_AM is reversed before C0, and the classifier itself learns by the same term.
 """
