@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -273,7 +274,7 @@ def test_least_squares_losses_have_their_known_values_for_a_constant_verdict() -
 
 def test_feature_matching_is_summed_over_all_layers() -> None:
     class Layers(torch.nn.Module):  # type: ignore[misc, name-defined]
-        def forward(self, x: torch.Tensor) -> list[list[torch.Tensor]]:
+        def forward(self, x: Any) -> list[list[Any]]:
             return [[x, 2 * x, x.sum()[None]], [3 * x, x.sum()[None]]]
 
     _, _, matching = contest(Layers(), torch.ones(1, 1, 8), torch.zeros(1, 1, 8))

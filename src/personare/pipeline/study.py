@@ -84,8 +84,9 @@ class Study:
     attributes : what attackers who learn guess about a speaker, for the metric ``inference``: columns of the corpus, or
         of the speakers.tsv beside it.
     populations : sizes beyond the corpus for which linkability is forecast.
-    repetitions : random draws of Singling Out; enrolment_utterances : utterances that describe a voice in it, at most (30
-        in the paper, 10 in the code of its authors); rank_tests : tests per speaker of the rank metrics.
+    repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
+    enrolment_utterances : utterances that describe a voice in Singling Out, at most (30 in the paper, 10 in the code of
+        its authors).
     skip_impossible : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
     by : a column of the corpus (gender, age_group, part, ...): what listeners find for each of its values, too.
     clips : utterances whose sound goes into the report.
