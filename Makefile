@@ -72,7 +72,7 @@ bench: $(VENV)/.dev   ## speed of each hot path as a ratio against a plain refer
 	@$(BIN)/personare models fetch
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-pictures: $(VENV)/.dev  ## every page of the panels and the app as a picture, in pictures/; those of the documentation
+pictures: $(VENV)/.dev  ## every page of the panels, the app and a report as a picture, in pictures/; those of the documentation
 	@PYTHONPATH=tests $(BIN)/python docs/pictures.py pictures
 
 # strict: a page outside the navigation, a dead link or a name without a docstring stops the build

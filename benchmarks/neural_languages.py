@@ -96,8 +96,7 @@ def neural(model: SynthesizerModel) -> Speak:
         own = numbers["fm"[number % 2]]
         vector = model.bank.vectors[own[7 * number % len(own)]]
         spelled = spell(pronounce(text)) if code == "en" else language(code).pronounce(text)
-        reader = model.reader_of(code)
-        read = reader(symbol_numbers(spelled), reader=number % reader.readers, tempo=TEMPO)
+        read = model.read(symbol_numbers(spelled), language=code, number=number, tempo=TEMPO)
         content = on_frames(read, frame_count(len(read) * CONTENT_STEP))
         choice = ProsodyChoice(f0="predicted", energy="predicted", timing="even")
         predicted = model.predict_prosody(content, vector, language=code)

@@ -14,7 +14,7 @@ from web.servers import page_of, started
 
 LOOKS = (
     *BOTH_WIDTHS,
-    Look(900, height=830, shown=(("app-strength", "app-strength"),)),
+    Look(900, height=1120, shown=(("app-strength", "app-strength"),)),  # down to the first recording
     Look(1040, height=830, shown=(("app-verdict", "app-verdict"),)),
 )
 

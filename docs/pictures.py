@@ -1,4 +1,4 @@
-"""Pictures of every page of the listening panels and the app, made by using them: ``make pictures``.
+"""Pictures of every page of the listening panels, the app and a report, made by using them: ``make pictures``.
 
 All of them go into the folder that is named, at two widths, light and dark, to be looked at. Those that the
 documentation shows are written to docs/images. The people who speak are invented voices; so are those who listen.
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from web.servers import browser, fine
+from web.servers import browser, fine, page_of
 
 IMAGES = Path(__file__).resolve().parent / "images"
-MOST_BYTES = 200_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,7 @@ class Look:
     dark: bool = False
     height: int = 900
     shown: tuple[tuple[str, str], ...] = ()
+    most_bytes: int = 200_000  # of a picture in the documentation
 
     def __str__(self) -> str:
         return f"{self.width}-{'dark' if self.dark else 'light'}"
@@ -49,7 +49,7 @@ class Camera:
         for wanted, image in self.look.shown:
             if wanted == name:
                 shown = self._shown()
-                while len(picture := self.page.screenshot(clip=shown)) > MOST_BYTES:
+                while len(picture := self.page.screenshot(clip=shown)) > self.look.most_bytes:
                     shown["height"] -= 40  # drawings take the most: show less of them
                 (IMAGES / f"{image}.png").write_bytes(picture)
 
@@ -72,16 +72,32 @@ def voices(folder: Path) -> Path:
     return folder / "voices"
 
 
+REPORT_LOOKS = (*BOTH_WIDTHS, Look(1280, height=1180, shown=(("report", "report"),), most_bytes=340_000))
+
+
+def report(opened: Any, folder: Path, pictures: Path) -> None:
+    """Take the report of the demo; the README shows its top. A demo that is there already stays."""
+    page_file = folder / "demo" / "run" / "report" / "report.html"
+    if not page_file.is_file():
+        personare("demo", "demo", "--jobs", "1", cwd=folder)
+    for look in REPORT_LOOKS:
+        with page_of(opened, width=look.width, dark=look.dark) as page:
+            page.set_viewport_size({"width": look.width, "height": look.height})
+            page.goto(page_file.as_uri())
+            Camera(pictures, page, look).take("report")
+
+
 def main(folder: Path, *parts: str) -> None:
-    """Take the pictures of ``panels``, of ``app``, or of both, into ``folder/pictures``."""
+    """Take the pictures of ``panels``, ``app`` and ``report``, or of some of them, into ``folder/pictures``."""
     pictures = folder / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
     from app_pictures import app
     from panel_pictures import panels
 
+    known = {"panels": panels, "app": app, "report": report}
     with browser() as opened:
-        for part in parts or ("panels", "app"):
-            {"panels": panels, "app": app}[part](opened, folder, pictures)
+        for part in parts or known:
+            known[part](opened, folder, pictures)
 
 
 if __name__ == "__main__":

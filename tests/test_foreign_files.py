@@ -125,6 +125,28 @@ def test_a_pipe_among_recordings_is_not_waited_for(tmp_path: Path) -> None:
             work(tmp_path / "pipe.wav")
 
 
+def test_a_pipe_is_called_a_pipe_and_is_a_failure(tmp_path: Path, personare: Command) -> None:
+    corpus = folders(tmp_path / "corpus")
+    os.mkfifo(corpus / "s0" / "live.wav")
+    ended = personare("anonymize", corpus, tmp_path / "out", "--method", "mcadams")
+    assert ended.code == 1 and "does not exist" not in ended.stderr
+    (row,) = rows_of(tmp_path / "out-private")
+    assert row.startswith("s0/live -> ") and "\tunreadable\t" in row and "pipe" in row
+
+
+@pytest.mark.parametrize("name", ["live", "live.wav"])
+def test_a_pipe_given_as_input_is_one_line(tmp_path: Path, personare: Command, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    for words in (
+        ("anonymize", tmp_path / name, tmp_path / "out", "--method", "mcadams"),
+        ("corpus", "info", tmp_path / name),
+        ("evaluate", tmp_path / name, tmp_path / name),
+    ):
+        ended = personare(*words)
+        assert ended.code == 2 and len(ended.stderr.splitlines()) == 1, ended.stderr
+        assert f"{name}: is neither a regular file nor a folder (a pipe or a device)" in ended.stderr
+
+
 # links
 
 

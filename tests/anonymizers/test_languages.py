@@ -51,7 +51,7 @@ def a_stretch(odds: float, weight: float = 1.0, english: float = 0.5) -> languag
 
 
 def chances(evidence: Sequence[languages._Evidence], speaker: LanguageOdds) -> list[float]:
-    return languages._chances(evidence, languages._gain(speaker))
+    return languages._chances(evidence, speaker)
 
 
 def sigmoid(odds: float) -> float:
@@ -136,6 +136,18 @@ def test_a_stretch_that_is_named_as_another_language_is_never_helped(
 def test_a_speaker_of_more_english_never_hurts(one: languages._Evidence, speaker: LanguageOdds, more: float) -> None:
     better = LanguageOdds(speaker.mean + more, speaker.clarity, speaker.weight)
     assert chances([one], better)[0] >= chances([one], speaker)[0] - 1e-12
+
+
+def test_a_speaker_heard_in_a_language_that_is_not_spoken_here_may_have_an_accent() -> None:
+    def speaker(mean: float, weight: float = 10.0, **shares: float) -> LanguageOdds:
+        return LanguageOdds(mean, abs(mean) + 1, weight, {code: float(np.log(share)) for code, share in shares.items()})
+
+    stretch = a_stretch(-1.0, english=0.3)
+    assert chances([stretch], speaker(-1.0, zh=0.6, de=0.1))[0] > 0.5, "Mandarin speakers of English sound like this"
+    assert chances([stretch], speaker(-1.0, de=0.6, zh=0.1))[0] < 0.1, "German is a rival: words of one language"
+    assert chances([stretch], speaker(-1.0, weight=2.0, zh=0.6, de=0.1))[0] < 0.1, "one recording alone says too little"
+    assert chances([stretch], speaker(-2.6, zh=0.6, de=0.1))[0] < 0.1, "clear Chinese"
+    assert chances([stretch], speaker(-1.0, la=0.6, zh=0.2, de=0.1))[0] > 0.5, "Latin is nobody's first language"
 
 
 def test_pooling_rescues_a_short_stretch_and_an_accent() -> None:

@@ -50,7 +50,7 @@ READERS = 3
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A voice whose further networks are the English ones."""
     settings, shipped = ReaderSettings(), shipped_folder()
-    earlier = train_languages._earlier_reader(shipped)
+    earlier = train_languages.english_reader(shipped)
     tensors = begin_with(earlier, settings, symbols=SYMBOL_COUNT, readers=READERS)
     shapes = settings.text_shape(symbols=SYMBOL_COUNT, readers=READERS), settings.speech_shape(readers=READERS)
     graphs = (encode(part(tensors, prefix), shape) for prefix, shape in zip((TEXT, SPEECH), shapes, strict=True))

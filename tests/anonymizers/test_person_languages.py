@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 VECTOR = tuple(open_weights().bank.vectors[3].tolist())
 ENGLISH = SpeakerFacts("f", VECTOR, languages=("en",))
-GERMAN_TOO = SpeakerFacts("f", VECTOR, languages=("en", "de"))
-WORDS = {"en": "Yes.", "de": "Ja."}
+FRENCH_TOO = SpeakerFacts("f", VECTOR, languages=("en", "fr"))
+ITALIAN_TOO = SpeakerFacts("f", VECTOR, languages=("en", "it"))
+WORDS = {"en": "Yes.", "fr": "Oui.", "it": "Sì."}
 
 
 @pytest.fixture
@@ -64,27 +65,36 @@ def spoken(method: Cascade, speaker: SpeakerFacts, seed: int = 1) -> SpeechNotes
     return made.notes
 
 
-def test_who_speaks_english_has_the_neural_voice_and_others_have_kokoro_in_all_languages(
+def test_who_speaks_a_language_of_kokoro_alone_has_kokoro_in_all_languages(
     monkeypatch: pytest.MonkeyPatch, drawn: list[tuple[str, object]]
 ) -> None:
     method = Cascade()
     hears(monkeypatch, "en")
     assert not spoken(method, ENGLISH).other_speaker and drawn[-1][0] == NeuralVoice.__name__
-    assert not spoken(method, GERMAN_TOO).other_speaker and drawn[-1][0] == KokoroVoice.__name__, "in English, too"
-    hears(monkeypatch, "de")
-    assert not spoken(method, GERMAN_TOO).other_speaker
+    assert not spoken(method, FRENCH_TOO).other_speaker and drawn[-1][0] == KokoroVoice.__name__, "in English, too"
+    hears(monkeypatch, "fr")
+    assert not spoken(method, FRENCH_TOO).other_speaker
     assert drawn[-1] == drawn[-2], "one pseudo-speaker in both languages"
     audio = hum(1, duration_s=0.5)
-    assert method.voice_of(audio, rng=np.random.default_rng(1), speaker=GERMAN_TOO) == drawn[-2][1]
-    spoken(Cascade(voice="kokoro"), GERMAN_TOO)
+    assert method.voice_of(audio, rng=np.random.default_rng(1), speaker=FRENCH_TOO) == drawn[-2][1]
+    spoken(Cascade(voice="kokoro"), FRENCH_TOO)
     assert drawn[-1] == drawn[-2], "the same as with voice=kokoro"
+
+
+def test_a_person_who_speaks_two_languages_of_the_neural_voice_keeps_one_pseudo_speaker(
+    monkeypatch: pytest.MonkeyPatch, drawn: list[tuple[str, object]]
+) -> None:
+    for code in ("en", "it"):
+        hears(monkeypatch, code)
+        assert not spoken(Cascade(), ITALIAN_TOO).other_speaker
+    assert drawn[-1] == drawn[-2] and drawn[-1][0] == NeuralVoice.__name__
 
 
 @pytest.mark.models
 def test_a_language_that_the_survey_missed_is_spoken_by_kokoro_and_counted(
     monkeypatch: pytest.MonkeyPatch, drawn: list[tuple[str, object]]
 ) -> None:
-    hears(monkeypatch, "en", "de")
+    hears(monkeypatch, "en", "fr")
     notes = spoken(Cascade(), ENGLISH)
     assert notes.other_speaker and drawn[-1][0] == KokoroVoice.__name__
     summary, _ = heard_in([("a", "a.flac", 1.0, 1.0, notes), ("b", "b.flac", 1.0, 1.0, SpeechNotes("en", 1.0, 1.0))])
@@ -98,16 +108,16 @@ def test_a_language_that_the_survey_missed_is_spoken_by_kokoro_and_counted(
 def test_a_language_that_is_given_decides_for_everybody(
     monkeypatch: pytest.MonkeyPatch, drawn: list[tuple[str, object]]
 ) -> None:
-    hears(monkeypatch, "de")
-    spoken(Cascade(language="de"), ENGLISH)
+    hears(monkeypatch, "fr")
+    spoken(Cascade(language="fr"), ENGLISH)
     assert drawn[-1][0] == KokoroVoice.__name__
     hears(monkeypatch, "en")
-    spoken(Cascade(language="en"), GERMAN_TOO)
+    spoken(Cascade(language="en"), FRENCH_TOO)
     assert drawn[-1][0] == NeuralVoice.__name__
 
 
 def test_models_of_a_language_are_needed_where_it_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """English needs neither Kokoro nor a recognizer of other languages; German names all that it lacks in one line."""
+    """English needs neither Kokoro nor a recognizer of other languages; French names all that it lacks in one line."""
     gone = {"kokoro", "kokoro-languages"}
     method = Cascade()
     assert not gone & set(method.needed_models)
@@ -122,7 +132,7 @@ def test_models_of_a_language_are_needed_where_it_is_spoken(monkeypatch: pytest.
 
     assert in_language("en").notes.words == 3
     with pytest.raises(WeightsError, match=r"fetch them with: personare models fetch kokoro kokoro-languages$"):
-        in_language("de")
+        in_language("fr")
 
 
 def test_a_survey_names_languages_with_a_share_of_the_speech() -> None:
@@ -136,7 +146,8 @@ def test_a_survey_names_languages_with_a_share_of_the_speech() -> None:
 
 
 def test_the_card_of_a_voice_says_what_its_reader_speaks(tmp_path: Path) -> None:
-    assert reader_languages() == ("en",) == reader_languages(tmp_path)
+    assert reader_languages()[0] == "en" and "fr" not in reader_languages()
+    assert reader_languages(tmp_path) == ("en",)
     card = {"sha256": {LANGUAGES_NETWORK: ""}, "languages": {"codes": ["de"]}}
     (tmp_path / "voice.json").write_text(json.dumps(card), encoding="utf-8")
     assert reader_languages(tmp_path) == ("en", "de")

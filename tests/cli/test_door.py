@@ -119,3 +119,13 @@ def test_the_next_step_names_a_key_that_lies_elsewhere(small_corpus: Path, tmp_p
     private, measure = done.stdout.splitlines()[-2:]
     assert private == f"keep private: {out}-private and the key {key}"
     assert measure == f"measure it: personare evaluate {small_corpus} {out} --key '{key}'"
+
+
+def test_where_nothing_was_anonymized_the_next_step_is_to_read_why(tmp_path: Path, personare: Command) -> None:
+    (tmp_path / "in" / "anna").mkdir(parents=True)
+    (tmp_path / "in" / "anna" / "a.wav").write_bytes(b"words")
+    done = personare("anonymize", tmp_path / "in", tmp_path / "out", *FAST)
+    assert done.code == 1 and "1 recording found: 1 unreadable, 0 anonymized" in done.stdout
+    failures = tmp_path / "out-private" / "failures.tsv"
+    assert "personare evaluate" not in done.stdout and str(failures) in done.stdout.splitlines()[-1]
+    assert "anna/a\tunreadable\t" in failures.read_text()

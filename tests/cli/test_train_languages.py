@@ -99,6 +99,16 @@ def test_it_trains_a_reader_and_a_voice_that_speak_further_languages(
     content = model.reader_of("de")(symbol_numbers(language("de").pronounce("Guten Tag.")), reader=0)
     assert np.isfinite(content).all()
 
+    (tmp_path / "joint.yaml").write_text(f"{VOICE}reader_weight: 1.0\nrepeated: {{de: 2}}\n", encoding="utf-8")
+    together = tmp_path / "together"
+    both = ["--readings", reader, "--for-languages", "--start", voice, "--out", together]
+    ended = personare("train", "synthesizer", *both, "--config", tmp_path / "joint.yaml", "--jobs", "1", "--json")
+    assert ended.code == 0, ended.stderr
+    joint = open_weights(together)
+    assert [file_digest(together / name) for name in LANGUAGES_READER] != networks, "the reader is trained, too"
+    assert joint.languages == ("en", "es", "de") and joint.card["languages"]["voice"]["steps"] == 2
+    assert joint.further is not None and set(joint.further.readers_of) == {"es", "de"}
+
 
 @pytest.mark.parametrize(
     ("given", "printed"),

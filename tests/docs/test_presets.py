@@ -10,7 +10,11 @@ from docs.pages import DOCS
 from personare.anonymizers.presets import PRESETS, UNPROTECTED, Preset
 
 PAGE = (DOCS / "reference" / "anonymizers" / "index.md").read_text(encoding="utf-8")
-ROWS = {"fast": "mcadams alpha 0.8..0.9", "balanced": "cascade, voice neural", "strong": "cascade, voice kokoro"}
+ROWS = {
+    "fast": "mcadams alpha 0.8..0.9",
+    "balanced": "cascade, voice neural",
+    "strong": "cascade, voice neural, any gender",
+}
 ATTACK = "speechocean762: EER, L = 1"
 NO_EER = ("method", "linked among")
 WORDS = ("librispeech-mini: what is left", "wer, moonshine")

@@ -109,6 +109,7 @@ ABOUT = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 WEIGHTS = {  # least size in kilobytes: a pointer to a file of somebody else's store would be smaller
     **{f"anonymizers/neural/xvector/shipped/{name}.onnx": 50 for name in ("mask", "prosody", "voice", "voice_reading")},
     **{f"anonymizers/neural/xvector/shipped/{name}.onnx": 50 for name in ("reader_speech", "reader_text")},
+    **{f"anonymizers/neural/xvector/shipped/languages_{n}.onnx": 50 for n in ("prosody", "speech", "text", "voice")},
     **{f"anonymizers/neural/xvector/shipped/{name}.npz": 10 for name in ("treble", "voices")},
     **{f"codecs/usc/shipped/{name}.onnx": 50 for name in ("acoustic", "decoder", "semantic")},
     "codecs/usc/shipped/tables.npz": 10,

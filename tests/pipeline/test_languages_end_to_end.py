@@ -23,15 +23,18 @@ from personare.voices.kokoro import Kokoro
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
 REQUIRED = ("de", "fr", "es", "it", "pt")
+# Pseudo-speaker 1 mixes two English voices only, and its German has an accent that Whisper hears as English (90 %).
+# Which language an accent like that is, is a question for benchmarks/languages.py, not for a test of the whole path.
+PARTLY_ROMANCE = 2  # mixes an Italian, a French and an American voice
 MOST_CER = 0.5  # of one short sentence, spoken twice by synthetic voices: it must be that sentence, roughly
 
 
 @cache
-def speech(code: str) -> tuple[str, Audio]:
-    """One sentence of the language, said by the first pseudo-speaker."""
+def speech(code: str, voice: int = 1) -> tuple[str, Audio]:
+    """One sentence of the language, said by a pseudo-speaker."""
     text = sentences_in(code)[1]
     phonemes = LANGUAGES[code].pronounce(text)
-    audio = Kokoro().speak_phonemes(phonemes, voice=1, rate=1.0, rng=np.random.default_rng(1))
+    audio = Kokoro().speak_phonemes(phonemes, voice=voice, rate=1.0, rng=np.random.default_rng(1))
     return text, resample(audio, 16_000)
 
 
@@ -47,12 +50,13 @@ def test_a_language_is_anonymized_end_to_end(code: str) -> None:
     assert cer(normalize(text), normalize(heard)).value <= MOST_CER, (text, heard)
 
 
-def test_a_language_is_detected(tmp_path: Path) -> None:
-    if missing(*language_models("de")):
+@pytest.mark.parametrize("code", REQUIRED)
+def test_a_language_is_detected(code: str, tmp_path: Path) -> None:
+    if missing(*language_models(code)):
         pytest.skip("models are not fetched")
-    place = pn.write_audio(tmp_path / "one.wav", speech("de")[1])
+    place = pn.write_audio(tmp_path / "one.wav", speech(code, PARTLY_ROMANCE)[1])
     found = detect_language(Utterance("one", "s", place))
-    assert isinstance(found, DetectedLanguage) and found.language == "de" and found.confidence > 0.5
+    assert isinstance(found, DetectedLanguage) and found.language == code and found.confidence > 0.5
 
 
 def test_a_language_that_is_not_spoken_is_refused() -> None:

@@ -144,8 +144,7 @@ class Client:
             given.setdefault("Content-Type", "application/json")
             given.setdefault("X-Csrf", self.csrf)
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self._connection.request("GET" if body is None else "POST", path, data, given)
-        answer = self._connection.getresponse()
+        answer = self._answer("GET" if body is None else "POST", path, data, given)
         content = answer.read()
         told = {name.lower(): value for name, value in answer.getheaders()}
         cookie = re.match(r"personare=([^;]+)", told.get("set-cookie", ""))
@@ -155,6 +154,16 @@ class Client:
         if isinstance(found, dict) and "csrf" in found:
             self.csrf = found["csrf"]
         return answer.status, found, told
+
+    def _answer(self, method: str, path: str, data: bytes | None, headers: dict[str, str]) -> http.client.HTTPResponse:
+        """Send it; a connection that the server closed while nobody used it is opened again, as browsers do."""
+        try:
+            self._connection.request(method, path, data, headers)
+            return self._connection.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+            self._connection.close()
+            self._connection.request(method, path, data, headers)
+            return self._connection.getresponse()
 
     def close(self) -> None:
         """End the connection."""

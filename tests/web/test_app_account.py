@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from personare.web import job_work
 from personare.web.job_folders import JobFolder, new_job, new_upload
 from web.servers import fine, page_of, started
+from web.test_app_pages import hums
 from web.test_app_uploads import call, drop_thirty
 
 WIDTHS = [(1280, False), (390, True)]
@@ -145,3 +147,17 @@ def test_the_private_file_leads_a_real_browser_into_the_app(
         (cookie,) = page.context.cookies()
         assert cookie["domain"] == server.host and cookie["httpOnly"] and cookie["sameSite"] == "Strict"
         assert not page.context.cookies(f"http://127.0.0.1:{server.port}/")
+
+
+def test_links_and_pipes_are_counted_so_that_the_sentence_adds_up(opened: Any, tmp_path: Path) -> None:
+    corpus, outside = hums(tmp_path / "corpus", people=2, each=2), hums(tmp_path / "elsewhere", people=1, each=1)
+    (corpus / "anna0" / "link.wav").symlink_to(outside / "anna0" / "talk0.wav")
+    os.mkfifo(corpus / "anna1" / "live.wav")
+    read(new_job(tmp_path / "jobs", source=str(corpus), title="links", rule=""))
+    with started("app", "--no-open", "--folder", tmp_path / "jobs") as server, page_of(opened, width=390) as page:
+        opened_job(page, server, "links")
+        page.get_by_role("heading", name="2 people in 4 recordings").wait_for()
+        account = page.locator("#account").inner_text()
+        assert "6 recordings found: 4 recordings to anonymize, 1 unreadable, 1 rejected." in account
+        assert "link leads out of the corpus" in account and "pipe" in account
+        fine(page, "app-account-links")

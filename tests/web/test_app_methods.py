@@ -25,7 +25,7 @@ def chosen_by(folder: Path) -> dict[str, str]:
     """Read from the job's folder what was chosen."""
     (job,) = folder.iterdir()
     facts = json.loads((job / "job.json").read_text())
-    return {name: facts[name] for name in ("strength", "method")}
+    return {name: facts[name] for name in ("strength", "method", "language")}
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), pytest.param(390, True, marks=pytest.mark.slow)])
@@ -51,7 +51,7 @@ def test_a_method_is_chosen_by_keys_heard_kept_and_used(opened: Any, tmp_path: P
         fine(page, f"{name}-chosen")
         page.get_by_role("button", name="Hear three recordings first").click()
         page.get_by_text("After (world)").nth(2).wait_for()
-        assert chosen_by(jobs) == {"strength": "", "method": "world"}
+        assert chosen_by(jobs) == {"strength": "", "method": "world", "language": ""}
         page.reload()  # what was chosen is in the job
         page.get_by_text("After (world)").nth(2).wait_for()
         assert world.is_checked() and page.get_by_role("radio", name=ANOTHER).is_checked() and listed.is_visible()

@@ -149,7 +149,7 @@ def test_a_method_is_chosen_by_a_name_that_the_page_was_given(inside: AppClient,
         assert status == 422, (wrong, told)
     assert "did you mean 'world'?" in inside.ask(act, {"action": "hide", "method": "wrold"})[1]["error"]
     assert inside.ask(act, {"action": "hide", "method": "world", "strength": "fast"})[0] == 422, "one of them"
-    assert read_job.facts().hidden_by == {"strength": "balanced"}, "nothing of that was taken"
+    assert read_job.facts().hidden_by == {"strength": "balanced", "language": None}, "nothing of that was taken"
 
 
 @pytest.mark.skipif(find_spec("pyworld") is None, reason="needs the extra 'pitch'")
@@ -157,7 +157,7 @@ def test_the_job_remembers_its_method_until_something_else_is_chosen(inside: App
     act = f"/api/jobs/{read_job.id}/act"
     shown = inside.ask(act, {"action": "hide", "method": "world"})[1]
     assert (shown["method"], shown["strength"]) == ("world", "")
-    assert JobFolder(read_job.path).facts().hidden_by == {"method": "world"}
+    assert JobFolder(read_job.path).facts().hidden_by == {"method": "world", "language": None}
     assert inside.ask(act, {"action": "hide"})[1]["method"] == "world", "begun again without a choice"
     read_job.anonymized.mkdir()
     for other in ({"strength": "fast"}, {"method": "formants"}):
@@ -188,7 +188,7 @@ def test_a_job_from_before_there_were_methods_opens(inside: AppClient, read_job:
     read_job.keep("job.json", facts | {"strength": "strong"})
     status, shown, _ = inside.ask(f"/api/jobs/{read_job.id}")
     assert status == 200 and (shown["strength"], shown["method"]) == ("strong", "")
-    assert read_job.facts().hidden_by == {"strength": "strong"}
+    assert read_job.facts().hidden_by == {"strength": "strong", "language": None}
 
 
 def test_folders_are_listed_without_files(inside: AppClient, home: Path) -> None:

@@ -80,6 +80,9 @@ def language_models(code: str) -> tuple[str, ...]:
 def languages() -> list[dict[str, Any]]:
     """List the languages that can be spoken: status, strengths, recognizer, voices, models and figures of each.
 
+    ``spoken_by`` names the voice of cascade that speaks the language in each strength; ``voices`` are Kokoro's that
+    were chosen for it.
+
     >>> {one["code"]: one["status"] for one in languages()}["en"]
     'measured'
     """
@@ -92,12 +95,14 @@ def languages() -> list[dict[str, Any]]:
     for row in LANGUAGES.values():
         strengths = [one.name for one in PRESETS.values() if row.code in one.languages]
         models = language_models(row.code) if strengths else ()
+        spoken_by = {name: PRESETS[name].voice_by_language[row.code] for name in strengths}
         rows.append(
             {
                 "code": row.code,
                 "name": row.name,
                 "status": row.status,
                 "strengths": strengths,
+                "spoken_by": spoken_by,
                 "recognizer": row.recognizer,
                 "voices": list(row.voices),
                 "entity_model": row.entity_model,

@@ -8,7 +8,7 @@ seconds with most speech, before and after.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +16,13 @@ import numpy as np
 
 from personare.api.speech import resolve_method
 from personare.core.audio import Audio
+from personare.core.errors import AudioError
 from personare.core.ledger import Excluded
 from personare.core.tables import Corpus
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from personare.core.utterances import Utterance
 
 PREVIEW_S = 6.0
@@ -110,11 +113,12 @@ def preview_recording(
     method: str | None = None,
     strength: str | None = None,
     parameters: Mapping[str, Any] | None = None,
+    language: str | None = None,
 ) -> Preview:
     """Anonymize the recording of one utterance as the job does, in a voice drawn now, and cut the best six seconds.
 
     A recording of up to a minute is processed whole: what the job rejects, the preview rejects with the same words.
-    Of a longer one only the six seconds are processed.
+    Of a longer one only the six seconds are read and processed.
     """
     from personare.core.seeding import Key
     from personare.core.utterances import utterances_in
@@ -123,19 +127,22 @@ def preview_recording(
 
     frame = corpus.frame
     (one,) = utterances_in(frame.filter(frame["utterance"] == utterance))
-    people = [other for other in utterances_in(frame.filter(frame["audio"] == str(one.audio))) if _together(one, other)]
-    tracks = [(who, who.read()) for who in people] if one.person_channel else [(one, s) for s in one.read_channels()]
-    own = [i for i, (who, _) in enumerate(tracks) if who.utterance == utterance]
-    shown = max(own, key=lambda i: float(np.square(tracks[i][1].samples, dtype=np.float64).sum()))
-    start_s = most_speech(tracks[shown][1], PREVIEW_S)
-    whole = tracks[shown][1].duration_s <= WHOLE_S
+    others = utterances_in(frame.filter(frame["audio"] == str(one.audio)))
+    people = [other for other in others if _together(one, other)] if one.person_channel else [one]
+    powers, length_s = _powers(one)
+    own = [one.person_channel - 1] if one.person_channel else range(powers.shape[1])
+    shown = max(own, key=lambda channel: float(powers[:, channel].sum()))
+    start_s = _most_speech(powers[:, shown], PREVIEW_S)
+    whole = length_s <= WHOLE_S
     if not whole:
-        tracks = [(who, _cut(sound, start_s, PREVIEW_S)) for who, sound in tracks]
-        start_s = 0.0
-    before = tracks[shown][1]
-    chosen = resolve_method(method, strength, parameters or {})
-    system = System(chosen.method, chosen.parameters)
-    hidden = hide_channels(system, Key.new(), [(who.speaker, who.utterance, sound) for who, sound in tracks])[shown]
+        first_s = one.start_s + start_s
+        people, start_s = [replace(who, start_s=first_s, end_s=first_s + PREVIEW_S) for who in people], 0.0
+    tracks = [(who, sound) for who in people for sound in who.read_channels()]
+    place = [who.utterance for who in people].index(utterance) if one.person_channel else shown
+    before = tracks[place][1]
+    chosen = resolve_method(method, strength, parameters or {}, language=language)
+    system = System(chosen.method, chosen.parameters).in_language(one.language)
+    hidden = hide_channels(system, Key.new(), [(who.speaker, who.utterance, sound) for who, sound in tracks])[place]
     after_s = start_s * hidden.duration_s / before.duration_s if before.duration_s else 0.0
     return Preview(utterance, one.speaker, _cut(before, start_s, PREVIEW_S), _cut(hidden, after_s, PREVIEW_S), whole)
 
@@ -149,19 +156,40 @@ def _cut(sound: Audio, start_s: float, seconds: float) -> Audio:
     return Audio(np.ascontiguousarray(sound.samples[first : first + round(seconds * sound.rate_hz)]), sound.rate_hz)
 
 
-def most_speech(sound: Audio, seconds: float) -> float:
+def _powers(one: Utterance) -> tuple[NDArray[np.float64], float]:
+    """Give the mean power of every frame of 50 ms in all channels of the file [frames, channels], and the length in s.
+
+    The recording is read block by block: a preview of some hours needs no more memory than one of a minute.
+    """
+    from personare.core.audio import open_blocks
+
+    blocks = open_blocks(one.audio, start_s=one.start_s, stop_s=one.end_s)
+    size = max(1, round(_FRAME_S * blocks.rate_hz))
+    rest = np.zeros((0, blocks.channels), np.float32)
+    powers, samples = [np.zeros((0, blocks.channels))], 0
+    for block in blocks:
+        samples += len(block)
+        joined = np.concatenate([rest, block])
+        count = len(joined) // size
+        frames = joined[: count * size].reshape(count, size, blocks.channels)
+        powers.append(np.einsum("fsc,fsc->fc", frames, frames).astype(np.float64) / size)
+        rest = joined[count * size :]
+    if one.person_channel is not None and one.person_channel > blocks.channels:
+        raise AudioError(f"{one.audio}: has no channel {one.person_channel}; it has {blocks.channels}")
+    return np.concatenate(powers), samples / blocks.rate_hz
+
+
+def _most_speech(powers: NDArray[np.float64], seconds: float) -> float:
     """Give where the ``seconds`` with most speech begin: the window that rises most above the quietest fifth.
 
-    >>> quiet, loud = np.zeros(16_000, np.float32), np.ones(16_000, np.float32)
-    >>> most_speech(Audio(np.concatenate([quiet, quiet, quiet, loud, quiet]), 16_000), 1.0)
+    >>> quiet, loud = np.zeros(20), np.ones(20)
+    >>> _most_speech(np.concatenate([quiet, quiet, quiet, loud, quiet]), 1.0)
     3.0
     """
-    frame = max(1, round(_FRAME_S * sound.rate_hz))
-    count, width = len(sound.samples) // frame, round(seconds / _FRAME_S)
-    if count <= width:
+    width = round(seconds / _FRAME_S)
+    if len(powers) <= width:
         return 0.0
-    power = np.square(sound.samples[: count * frame], dtype=np.float64).reshape(count, frame).mean(axis=1)
-    level_db = 10 * np.log10(power + 1e-9)
+    level_db = 10 * np.log10(powers + 1e-9)
     above = np.minimum(np.maximum(level_db - np.percentile(level_db, 20), 0.0), 30.0)  # a click counts as one frame
     total = np.concatenate([[0.0], np.cumsum(above)])
     return float(np.argmax(total[width:] - total[:-width]) * _FRAME_S)

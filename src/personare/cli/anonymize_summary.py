@@ -49,12 +49,24 @@ def tell(
         if summary.least_certain:
             typer.echo(f"listen to the least certain recordings first: {private / LEAST_CERTAIN}")
         typer.echo(f"keep private: {private}{f' and the key {key}' if key else ''}")
-        words = ["personare", "evaluate", source, target]
-        words += (["--key", key] if key else []) + (["--method", method] if ":" in method else [])
-        typer.echo(f"measure it: {shlex.join(map(str, words))}")
+        for line in _next_step(summary, method, target, source=source, private=private, key=key):
+            typer.echo(line)
     if summary.unexplained:
         rest = f"{summary.unexplained} audio files in {target} belong to no utterance of {source}"
         show.aside(f"problem: {rest} (withdrawn since?); delete them or the folder")
+
+
+def _next_step(
+    summary: AnonymizeSummary, method: str, target: Path, *, source: Path, private: Path, key: Path | None
+) -> list[str]:
+    """Name what to do next: measure the result or, where there is none, read why every recording failed."""
+    from personare.pipeline.jobs.published import FAILURES
+
+    if not summary.done:
+        return [f"nothing was anonymized; read why: {private / FAILURES}"] if summary.failed else []
+    words = ["personare", "evaluate", source, target]
+    words += (["--key", key] if key else []) + (["--method", method] if ":" in method else [])
+    return [f"measure it: {shlex.join(map(str, words))}"]
 
 
 def notes(summary: AnonymizeSummary, target: Path) -> list[str]:

@@ -46,8 +46,8 @@ def demo(
     'anonymized' holds the output of 'personare anonymize'. A second run, also with one more --method, reuses finished
     work.
 
-    In languages other than English the speakers are voices of Kokoro, which balanced and strong speak with too: the
-    numbers then show that the path works, and prove nothing about privacy.
+    In languages other than English the speakers are voices of Kokoro, which the neural voice was trained on and which
+    speak French in balanced and strong: the numbers then show that the path works, and prove nothing about privacy.
 
     Examples:
 

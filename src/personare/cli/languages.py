@@ -52,10 +52,12 @@ def languages(
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
-    head = ["code", "language", "status", "recognizer", "voices", "MB", "there", "WER", "CER"]
+    strengths = list(dict.fromkeys(name for one in rows for name in one["spoken_by"]))
+    head = ["code", "language", "status", "recognizer", *strengths, "MB", "there", "WER", "CER"]
     cells = [
         [
-            *(one["code"], one["name"], one["status"], one["recognizer"], str(len(one["voices"]))),
+            *(one["code"], one["name"], one["status"], one["recognizer"]),
+            *(one["spoken_by"].get(name, "-") for name in strengths),
             *(f"{one['download_mb']:,}", "no" if one["missing"] else "yes"),
             *(_percent(one["figures"].get(name)) for name in ("wer", "cer")),
         ]
@@ -64,9 +66,9 @@ def _table(rows: list[dict[str, Any]]) -> None:
     show.table("languages: personare anonymize SRC DST --language CODE", head, cells)
     show.text(
         "MB: download of all models that balanced and strong need (personare models fetch --language CODE). WER, CER: "
-        "word and character errors of Whisper base on five example sentences, spoken by the first voice. Voices: "
-        "Kokoro's that were chosen for this language; pseudo-speakers are mixtures of voices of all languages. "
-        "personare languages CODE prints the whole row."
+        "word and character errors of Whisper base on five example sentences, spoken by the first voice of Kokoro. "
+        "balanced, strong: the voice that speaks the language in this strength. personare languages CODE prints the "
+        "whole row."
     )
 
 
@@ -75,9 +77,9 @@ def _one(row: dict[str, Any]) -> None:
     facts = {
         "language": f"{row['name']} ({row['code']})",
         "status": row["status"],
-        "strengths": ", ".join(row["strengths"]) or "none",
+        "strengths": ", ".join(f"{name} (voice {voice})" for name, voice in row["spoken_by"].items()) or "none",
         "recognizer": row["recognizer"],
-        "voices": ", ".join(row["voices"]),
+        "voices of Kokoro": ", ".join(row["voices"]),
         "entity model": row["entity_model"] or "none",
         "models": f"{', '.join(row['models'])} ({row['download_mb']:,} MB)",
         "not fetched": ", ".join(row["missing"]) or "none",

@@ -293,9 +293,14 @@ def read_mono(
 ) -> Audio:
     """Read a file as one channel: the mean of all, or one of them (1 is the first); not for making files."""
     frames, rate_hz = _read_frames(source, start_s, stop_s)
+    return Audio(one_channel(frames, channel, name=str(source)), rate_hz)
+
+
+def one_channel(frames: NDArray[np.float32], channel: int | None, *, name: str) -> NDArray[np.float32]:
+    """Make one channel of [frames, channels]: the mean of all, or one of them (1 is the first)."""
     if channel is not None:
         if not 1 <= channel <= frames.shape[1]:
-            raise AudioError(f"{source}: has no channel {channel}; it has {frames.shape[1]}")
+            raise AudioError(f"{name}: has no channel {channel}; it has {frames.shape[1]}")
         frames = frames[:, channel - 1 : channel]
     mono = frames[:, 0] if frames.shape[1] == 1 else frames.mean(axis=1, dtype=np.float32)
-    return Audio(np.ascontiguousarray(mono), rate_hz)
+    return np.ascontiguousarray(mono)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from personare.core.audio import Audio, read_channels, read_mono
+import numpy as np
+
+from personare.core.audio import Audio, one_channel, open_blocks, read_channels, read_mono
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,6 +45,18 @@ class Utterance:
     def read(self) -> Audio:
         """Read it as one channel, the person's own or the mean of all; for measuring, not for making files."""
         return read_mono(self.audio, start_s=self.start_s, stop_s=self.end_s, channel=self.person_channel)
+
+    def read_beginning(self, most_s: float) -> Audio:
+        """Read at most its first ``most_s`` seconds as ``read`` does; the rest is not decoded."""
+        blocks = open_blocks(self.audio, start_s=self.start_s, stop_s=self.end_s)
+        wanted, parts, count = round(most_s * blocks.rate_hz), [], 0
+        with contextlib.closing(blocks):
+            for block in blocks:
+                parts.append(one_channel(block, self.person_channel, name=blocks.name))
+                count += len(block)
+                if count >= wanted:
+                    break
+        return Audio(np.concatenate(parts)[:wanted], blocks.rate_hz)
 
     def read_channels(self) -> list[Audio]:
         """Read it, one Audio per channel; the person's own one only where the channels are several people."""

@@ -66,6 +66,16 @@ def layout_named(name: str, /, **parameters: Any) -> Layout:
     return cast(Layout, LAYOUTS.make(name, **parameters))
 
 
+def check_place(path: Path) -> None:
+    """Refuse a path where no corpus can be: nothing is there, or a pipe or a device."""
+    if not path.exists():
+        raise CorpusError(f"{path}: no such file or folder")
+    if not (path.is_file() or path.is_dir()):
+        raise CorpusError(
+            f"{path}: is neither a regular file nor a folder (a pipe or a device); copy it into a file first"
+        )
+
+
 def read_corpus(
     path: Path,
     *,
@@ -84,8 +94,7 @@ def read_corpus(
     Exactly one layout must give evidence. ``folders`` counts only where no other layout does, because nearly every
     layout contains folders with audio inside. None, or several, is an error that says what to do.
     """
-    if not path.exists():
-        raise CorpusError(f"{path}: no such file or folder")
+    check_place(path)
     from personare.corpora.walking import links_kept_within
 
     with links_kept_within(None if follow_links else path):
@@ -139,6 +148,7 @@ def read_in_parts(
 
 def detect(path: Path) -> tuple[str, str]:
     """Find the one layout of ``path``: its name and the evidence for it."""
+    check_place(path)
     seen = evidence_of(path)
     if len(seen) > 1:
         several = " and ".join(f"'{name}' ({why})" for name, why in seen.items())

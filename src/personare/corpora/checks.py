@@ -13,7 +13,7 @@ import polars as pl
 from personare.core.pieces import grouped
 from personare.core.tables import Corpus
 from personare.corpora.problems import Problem, found
-from personare.corpora.walking import are_files, leaves
+from personare.corpora.walking import are_files, is_there, leaves
 
 # a name that begins at the root or climbs (..), or holds a control character
 UNSAFE_NAME = r"(^[/\\])|((^|[/\\])\.\.([/\\]|$))|([\x00-\x1f\x7f])"
@@ -45,16 +45,18 @@ def first_only(frame: pl.DataFrame, place: str, *, again: pl.Series) -> Checked:
 
 
 def present(frame: pl.DataFrame, place: str) -> Checked:
-    """Leave out what names no file."""
+    """Leave out what names no file; a pipe or a folder that is there is another fault than a missing file."""
     each = frame["audio"].drop_nulls().unique()
     each = each.to_frame().sort(each.str.extract(r"^(.*)/").fill_null(""), each)["audio"]  # folder after folder
     there = each.filter(pl.Series(are_files(each), dtype=pl.Boolean))
     missing = ~frame["audio"].is_in(there.implode()).fill_null(False)
     if not missing.any():
         return frame, []
-    bad = frame.filter(missing)
-    names = [f"{u} -> {a}" if a else str(u) for u, a in bad.select("utterance", "audio").iter_rows()]
-    return frame.filter(~missing), found("missing-audio", place, names)
+    named: dict[bool, list[str]] = {False: [], True: []}
+    for utterance, audio in frame.filter(missing).select("utterance", "audio").iter_rows():
+        named[bool(audio) and is_there(audio)].append(f"{utterance} -> {audio}" if audio else str(utterance))
+    problems = [*found("missing-audio", place, named[False]), *found("not-a-file", place, named[True])]
+    return frame.filter(~missing), problems
 
 
 def inside(frame: pl.DataFrame, place: str) -> Checked:

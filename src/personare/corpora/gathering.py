@@ -23,7 +23,7 @@ from personare.corpora.problems import Problem, found
 # of one row each, in the order in which they are looked for
 KINDS = (
     *("no-utterance", "no-speaker", "unsafe-name", "duplicate-utterance"),
-    *("missing-audio", "outside-link", "orphan-entry", "bad-segment"),
+    *("missing-audio", "not-a-file", "outside-link", "orphan-entry", "bad-segment"),
 )
 UNUSED = ("gender", "text", "start_s", "end_s", "part", "language")  # left out where no row has them
 Rows = Callable[[Sequence[str] | None], Iterable[pl.DataFrame]]  # all rows, of some columns or (None) of all

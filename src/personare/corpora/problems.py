@@ -15,6 +15,11 @@ KINDS: dict[str, tuple[str, str, str]] = {
         "entries name audio files that do not exist",
         "left out; check the paths",
     ),
+    "not-a-file": (
+        "entry names a folder, a pipe or a device instead of an audio file",
+        "entries name folders, pipes or devices instead of audio files",
+        "not read; copy the recording into a regular file",
+    ),
     "orphan-audio": ("audio file has no entry", "audio files have no entry", "not read"),
     "orphan-entry": ("entry has no audio", "entries have no audio", "left out"),
     "duplicate-utterance": (
@@ -119,7 +124,11 @@ LEFT_OUT = frozenset(
     }
 )
 # kinds whose names are failures of a job that should have read them
-NOT_READ: dict[str, Outcome] = {"closed-folder": "unreadable", "outside-link": "rejected"}
+NOT_READ: dict[str, Outcome] = {
+    "closed-folder": "unreadable",
+    "not-a-file": "unreadable",
+    "outside-link": "rejected",
+}
 
 
 @dataclass(frozen=True)

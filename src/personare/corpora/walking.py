@@ -245,6 +245,14 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+def is_there(path: str) -> bool:
+    """Whether something of that name exists, of any kind."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # a link to itself, a NUL in the name
+        return False
+
+
 def _is_file(entry: os.DirEntry[str] | Path) -> bool:
     try:
         return entry.is_file()

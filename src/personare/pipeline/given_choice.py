@@ -15,7 +15,7 @@ from personare.attackers.knowledge import Knowledge, knowledge
 from personare.attackers.trained import trained_on
 from personare.core.errors import CorpusError
 from personare.core.tables import Corpus
-from personare.corpora import read_corpus
+from personare.corpora import check_place, read_corpus
 from personare.corpora.gathering import Reading
 from personare.engine import Engine
 from personare.pipeline.attacker_choice import AttackerChoice
@@ -185,8 +185,8 @@ def given_speech(
 def _refuse_swapped(original: Path | Corpus, anonymized: Path | Corpus) -> None:
     """Refuse folders that are not there, and say so when the two were swapped."""
     for one in (original, anonymized):
-        if isinstance(one, Path) and not one.exists():
-            raise CorpusError(f"{one}: no such file or folder")
+        if isinstance(one, Path):
+            check_place(one)
     made_of = noted_origin(original) if isinstance(original, Path) and isinstance(anonymized, Path) else None
     if made_of is not None and made_of.source == Path(str(anonymized)).resolve():
         raise CorpusError(f"{original}: was made of {anonymized} by personare anonymize; ORIG comes first, then ANON")

@@ -29,7 +29,7 @@ from personare.core.files import write_text
 from personare.core.processes import PYTHON
 from personare.panels.tokens import digest_of, looks_right, new_token
 from personare.web.guard import Guard, Handler, RequestError, answering, json_object
-from personare.web.job_actions import act, job_state, listing, may_be_given_away, other_methods
+from personare.web.job_actions import act, job_state, listing, may_be_given_away, other_methods, spoken_languages
 from personare.web.job_folders import (
     ID,
     PROGRESS,
@@ -183,7 +183,7 @@ class AppServer:
     async def _state(self, _request: Request) -> Response:
         def told() -> dict[str, Any]:
             jobs = [{"id": job.id, **job_state(job, running=self.at_work(job))} for job in jobs_in(self.folder)]
-            choices = {"strengths": api.strengths(), "methods": other_methods()}
+            choices = {"strengths": api.strengths(), "methods": other_methods(), "languages": spoken_languages()}
             return {"csrf": self._csrf, **choices, "jobs": jobs, "folder": str(self.folder), "days": UPLOAD_DAYS}
 
         return JSONResponse(await run_in_threadpool(told))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from personare import api
+from personare.api.choices import languages
 from personare.core.audio import readable_suffixes
 from personare.core.errors import did_you_mean
 from personare.core.weights import home
@@ -118,10 +119,10 @@ def _begin(workers: Workers, job: JobFolder, phase: Phase, given: Mapping[str, A
 
 
 def _chosen(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Take the strength or the method out of what a page sends; nothing where it says neither."""
-    strength, method = given.get("strength", ""), given.get("method", "")
-    if not isinstance(strength, str) or not isinstance(method, str):
-        raise RequestError(422, "name a strength or a method")
+    """Take the strength or the method, and the language, out of what a page sends; nothing where it says neither."""
+    strength, method, language = (given.get(name, "") for name in ("strength", "method", "language"))
+    if not isinstance(strength, str) or not isinstance(method, str) or not isinstance(language, str):
+        raise RequestError(422, "name a strength or a method, and a language")
     if strength and method:
         raise RequestError(422, "a strength and a method both say how voices are hidden; name one of them")
     if strength and strength not in [one["name"] for one in api.strengths()]:
@@ -132,12 +133,21 @@ def _chosen(given: Mapping[str, Any]) -> dict[str, Any]:
             raise RequestError(422, f"there is no method '{method[:LONGEST_NAME]}'; {did_you_mean(method, needs)}")
         if needs[method]:
             raise RequestError(409, f"the method '{method}' cannot be used yet; it needs: {needs[method]}")
-    return {"strength": strength, "method": method} if strength or method else {}
+    codes = [one["code"] for one in languages()]
+    if language and language not in codes:
+        raise RequestError(422, f"'{language[:LONGEST_NAME]}' is not spoken; {did_you_mean(language, codes)}")
+    return {"strength": strength, "method": method, "language": language} if strength or method else {}
 
 
 def other_methods() -> list[dict[str, Any]]:
     """List the methods that no strength stands for, and the systems of papers: what each does and still needs."""
     return [*(one for one in api.methods() if not one["strength"]), *api.paper_systems()]
+
+
+def spoken_languages() -> list[dict[str, Any]]:
+    """List the languages that can be chosen: how well each is spoken, and which of its models are not fetched."""
+    names = ("code", "name", "status", "missing")
+    return [{name: one[name] for name in names} for one in languages()]
 
 
 def _pause(workers: Workers, job: JobFolder) -> None:

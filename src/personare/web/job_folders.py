@@ -45,8 +45,9 @@ REFUSED, EXCLUDED = "refused.json", "excluded.json"
 class JobFacts:
     """What job.json says; ``names`` are the names that were given to people, by the names they were found under.
 
-    Voices are hidden by a ``strength`` or by a ``method``; the other of the two is empty. ``rule_chosen``: the person
-    at the page has chosen the rule; ``expired``: copies of dropped recordings were deleted because of their age.
+    Voices are hidden by a ``strength`` or by a ``method``; the other of the two is empty. ``language`` is the code of
+    all speech, empty where it is the corpus' own or identified. ``rule_chosen``: the person at the page has chosen the
+    rule; ``expired``: copies of dropped recordings were deleted because of their age.
     """
 
     title: str
@@ -55,6 +56,7 @@ class JobFacts:
     rule: str = ""
     strength: str = "balanced"
     method: str = ""
+    language: str = ""
     phase: Phase = "read"
     status: Status = "idle"
     names: Mapping[str, str] = field(default_factory=dict)
@@ -63,8 +65,9 @@ class JobFacts:
 
     @property
     def hidden_by(self) -> dict[str, Any]:
-        """The strength or the method, as the library's functions take it."""
-        return {"method": self.method} if self.method else {"strength": self.strength}
+        """The strength or the method, and the language, as the library's functions take them."""
+        by = {"method": self.method} if self.method else {"strength": self.strength}
+        return {**by, "language": self.language or None}
 
 
 @dataclass(frozen=True)

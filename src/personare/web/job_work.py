@@ -15,13 +15,13 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from personare import api
 from personare.api.inspection import Inspection, inspect_corpus, preview_recording
-from personare.core.audio import Audio, read_mono, write
+from personare.core.audio import write
 from personare.core.errors import AudioError, CorpusError, MissingExtraError, PersonareError
 from personare.core.files import atomic_path
 from personare.core.findings import Finding
@@ -129,6 +129,7 @@ def read(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
         "recordings": found.recordings,
         "found": found.recordings + len(excluded),
         "unreadable": outcomes["unreadable"],
+        "rejected": outcomes["rejected"],
         "left_out": outcomes["left out"],
         "excluded": [asdict(one) for one in excluded[:MOST_NAMED]],
         "several": list(found.several_speakers[:MOST_NAMED]),
@@ -199,10 +200,10 @@ def _keep_uncertain(job: JobFolder, corpus: Corpus, recordings: Sequence[Uncerta
     shutil.rmtree(job.path / UNCERTAIN, ignore_errors=True)
     sources = {one.utterance: one for one in corpus}
     for number, recording in enumerate(recordings):
-        source, result = sources[recording.utterance], job.anonymized / recording.result
-        for kind, audio in (("before", source.read()), ("after", read_mono(result, channel=source.person_channel))):
-            some = Audio(audio.samples[: round(UNCERTAIN_S * audio.rate_hz)], audio.rate_hz)
-            write(job.path / UNCERTAIN / f"{number}-{kind}.flac", some)
+        source = sources[recording.utterance]
+        result = replace(source, audio=job.anonymized / recording.result, start_s=0.0, end_s=None)
+        for kind, one in (("before", source), ("after", result)):
+            write(job.path / UNCERTAIN / f"{number}-{kind}.flac", one.read_beginning(UNCERTAIN_S))
 
 
 def pack(job: JobFolder) -> None:
@@ -249,7 +250,8 @@ class AttackProgress:
 
 def attack(job: JobFolder, progress: Progress) -> Mapping[str, Any]:
     """Let attackers listen; write the report and, where it can be set, the PDF."""
-    found = api.evaluate(job.speech, job.anonymized, out=job.path / "run", watch=AttackProgress(job, progress))
+    how: dict[str, Any] = {"language": job.facts().language or None, "watch": AttackProgress(job, progress)}
+    found = api.evaluate(job.speech, job.anonymized, out=job.path / "run", **how)
     progress.begin("Writing the report", 0)
     found.report(job.path / "report")
     evidence = ""

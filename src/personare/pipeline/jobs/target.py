@@ -16,6 +16,7 @@ from typing import Any, Literal
 from personare.core.errors import CorpusError, OutputError
 from personare.core.files import PRIVATE_FOLDER, create, make_folder
 from personare.core.seeding import Key, load_or_make_key, refuse_bad_key, refuse_readable, token_for
+from personare.corpora import check_place
 from personare.pipeline.system import System, rehearse
 
 JOB = "job.json"
@@ -53,12 +54,10 @@ def noted_origin(target: Path) -> Origin | None:
 
 
 def check_source(source: Path, target: Path) -> None:
-    """Refuse a source that is not there, and say so when the two were swapped."""
-    if source.exists():
-        return
-    if target.exists():
+    """Refuse a source that is not there or is a pipe with a name, and say so when the two were swapped."""
+    if not source.exists() and target.exists():
         raise CorpusError(f"{source}: no such file or folder, but {target} is there; SRC comes first, then DST")
-    raise CorpusError(f"{source}: no such file or folder")
+    check_place(source)
 
 
 def check_folder(source: Path, target: Path, *, key_file: Path | None) -> None:

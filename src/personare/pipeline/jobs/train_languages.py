@@ -35,7 +35,7 @@ from personare.core.errors import ConfigError, TrainingError
 from personare.core.files import file_digest, write_bytes, write_text
 from personare.core.seeding import Key, rng_for
 from personare.corpora.voices.further_text import LanguageText, language_text
-from personare.corpora.voices.reading_aloud import FURTHER_READERS, LONGEST, MIXTURES, read_by_mixture
+from personare.corpora.voices.reading_aloud import FURTHER_READERS, LONGEST, MIXTURES, clearest, read_by_mixture
 from personare.corpora.voices.text import sentences as english_sentences
 from personare.encoders.content import moonshine_content
 from personare.encoders.grid import CONTENT_STEP, RATE_HZ, frame_count, on_frames
@@ -57,6 +57,7 @@ from personare.training.reader.start import EarlierReader
 from personare.training.synthesizer import features, rehearsal
 from personare.training.synthesizer.export import export
 from personare.training.synthesizer.features import FeatureSources
+from personare.training.synthesizer.joint import JointTrainingRun
 from personare.training.synthesizer.rehearsal import RehearsalFiles
 from personare.training.synthesizer.run import SynthesizerTrainingRun, SynthesizerUtterance
 from personare.training.synthesizer.run import hold_out as hold_out_utterances
@@ -92,6 +93,7 @@ _OTHER_SHARE = 0.4
 _ROWS_OF_FIVE = 2  # of five sentences, so many are rows of words
 _REHEARSED_SENTENCES = 60
 _TEMPO = 1.1  # of rehearsed sentences
+TEMPO = 1.2  # how many times as long as in English everything lasts: a recognizer then understands more
 _SHORTEST_SYMBOLS, _LONGEST_SYMBOLS = 5, min(150, LONGEST)
 
 
@@ -159,7 +161,8 @@ def planned_foreign(
             if not _SHORTEST_SYMBOLS <= len(spelled) <= _LONGEST_SYMBOLS:
                 continue
             is_other = rng.random() < _OTHER_SHARE
-            number = int(rng.choice(_OTHER_MIXTURES)) if is_other else MIXTURES[int(rng.integers(len(MIXTURES)))]
+            readers = clearest(code)
+            number = int(rng.choice(_OTHER_MIXTURES)) if is_other else readers[int(rng.integers(len(readers)))]
             name = hashlib.sha256(f"{spelled}\n{number}".encode()).hexdigest()[:20]
             path = folder / (MORE_READINGS if is_other else READINGS) / f"{code}-{name}.npz"
             plan[path] = ForeignSentence(code, written, spelled, number, path)
@@ -306,15 +309,50 @@ def train_languages_voice(
     watch: Callable[[loop.TrainingStep], None] = lambda _: None,
 ) -> LanguagesTrainingResult:
     """Train the network into ``folder`` and write there ``voice`` with it."""
+    if run.settings.reader_weight:
+        return _train_jointly(run, voice, folder, resume=resume, watch=watch)
     task = run.task()
     for step in run.train(task, folder, resume=resume):
         watch(step)
     log = tuple(loop.best_of_training(task, folder, fingerprint=run.fingerprint).validations)
     graph, difference = export(task.tensors, run.settings.shape, eight_bit=True)
+    return _spoken_by(run, voice, folder, graph, {}, difference, log)
+
+
+def _train_jointly(
+    run: SynthesizerTrainingRun,
+    voice: Path,
+    folder: Path,
+    *,
+    resume: bool,
+    watch: Callable[[loop.TrainingStep], None],
+) -> LanguagesTrainingResult:
+    """Train the reader of ``voice`` with the network (see personare.training.synthesizer.joint)."""
+    both = JointTrainingRun(run, ReaderSettings(), _earlier_reader(voice))
+    task = both.task()
+    for step in both.train(task, folder, resume=resume):
+        watch(step)
+    log = tuple(loop.best_of_training(task, folder, fingerprint=both.fingerprint).validations)
+    graph, difference = export(task.voice.tensors, run.settings.shape, eight_bit=True)
+    text, speech, also = export_reader(task.reader, eight_bit=True)
+    reader = dict(zip(LANGUAGES_READER, (text, speech), strict=True))
+    return _spoken_by(run, voice, folder, graph, reader, max(difference, also), log)
+
+
+def _spoken_by(
+    run: SynthesizerTrainingRun,
+    voice: Path,
+    folder: Path,
+    graph: bytes,
+    reader: Mapping[str, bytes],
+    difference: float,
+    log: tuple[Validation, ...],
+) -> LanguagesTrainingResult:
+    """Write ``voice`` with a new network, and a new reader if there is one, into ``folder``."""
     assert run.prosody is not None, "prepared by languages_run"
-    files = {**package_files(voice), LANGUAGES_PROSODY: run.prosody.read_bytes(), LANGUAGES_NETWORK: graph}
+    files = {**package_files(voice), **reader, LANGUAGES_PROSODY: run.prosody.read_bytes(), LANGUAGES_NETWORK: graph}
     measured = {
-        "distance_of_what_is_understood": min(validation.held_out for validation in log),
+        "held_out_loss" if reader else "distance_of_what_is_understood": min(validation.held_out for validation in log),
         "graph_difference": difference,
     }
     card = _card(voice, files)
@@ -330,8 +368,15 @@ def train_languages_voice(
         "measured": measured,
     }
     card["languages"]["prosody"] = json.loads((folder / PROSODY_CARD).read_text(encoding="utf-8"))
-    card["reader"]["languages"] = [ENGLISH, *card["languages"]["codes"]]
+    told = card["languages"]
+    told["tempo"], told["readers_of"] = TEMPO, {code: _slots(code) for code in told["codes"]}
+    card["reader"]["languages"] = [ENGLISH, *told["codes"]]
     return _written(folder, files, card, log, measured, title="the voice in further languages")
+
+
+def _slots(code: str) -> list[int]:
+    """Numbers of the readers that read a language."""
+    return [MIXTURES.index(number) for number in clearest(code)]
 
 
 def _trained_prosody(voice: Path, ready: Sequence[SynthesizerUtterance], folder: Path) -> Path:
@@ -371,6 +416,19 @@ def _rehearsal(voice: Path, path: Path, seed: int) -> RehearsalFiles:
 
 
 def _earlier_reader(voice: Path) -> EarlierReader:
+    """The reader that a training begins with: that of further languages, where the voice has one with our readers."""
+    model = open_weights(voice)
+    if model.further is not None and (model.further.reader.symbols, model.further.reader.readers) == (
+        SYMBOL_COUNT,
+        len(MIXTURES),
+    ):
+        text, speech = ((voice / name).read_bytes() for name in LANGUAGES_READER)
+        return EarlierReader(text, speech, SYMBOL_COUNT, len(MIXTURES), {}, same_readers=True)
+    return english_reader(voice)
+
+
+def english_reader(voice: Path) -> EarlierReader:
+    """The English reader of a voice, to begin with."""
     reader = open_weights(voice).reader
     text, speech = ((voice / name).read_bytes() for name in READER_NETWORKS)
     return EarlierReader(text, speech, reader.symbols, reader.readers, similar_numbers())

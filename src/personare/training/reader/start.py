@@ -1,7 +1,7 @@
 """Begin the training of a reader with the networks of an earlier one that knows fewer symbols and other readers.
 
 A symbol that the earlier reader does not know begins with the weights of the most similar ones that it knows, and
-every reader with the mean of the earlier ones.
+every reader with the mean of the earlier ones, unless they are the same.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class EarlierReader:
     """The graphs of a trained reader, and how many symbols (the frame included) and readers it knows.
 
+    With ``same_readers`` the readers of the new training are those of the earlier one, and begin as they ended.
     ``similar`` gives for each symbol behind those that it knows the numbers of those that it begins with.
     """
 
@@ -35,6 +36,7 @@ class EarlierReader:
     symbols: int
     readers: int
     similar: Mapping[int, Sequence[int]]
+    same_readers: bool = False
 
 
 def begin_with(
@@ -53,7 +55,8 @@ def begin_with(
     tensors: dict[str, Floats] = {}
     for prefix, (graph, shape) in shapes.items():
         for name, values in read_tensors(graph, shape).items():
-            tensors[prefix + name] = _other_readers(values, readers) if name == "voice.weight" else values
+            is_new = name == "voice.weight" and not earlier.same_readers
+            tensors[prefix + name] = _other_readers(values, readers) if is_new else values
     tensors[f"{TEXT}content.weight"] = _more_symbols(tensors[f"{TEXT}content.weight"], symbols, earlier.similar)
     return tensors
 

@@ -118,7 +118,10 @@ class ReaderTask:
 
     def loss(self, batch: Mapping[str, Any]) -> Any:
         """The squared and absolute distances of content, and the squared one of log durations."""
-        durations, content = self.predict(batch)
+        return self.distance(*self.predict(batch), batch)
+
+    def distance(self, durations: Any, content: Any, batch: Mapping[str, Any]) -> Any:
+        """The loss of predicted log durations and content."""
         sounds, there = batch["sounds"], batch["there"]
         lasts = ((durations - batch["durations"]).square() * sounds).sum() / sounds.sum()
         away = content - batch["content"]

@@ -117,6 +117,11 @@ class SynthesizerTrainingRun:
         utterances = [item.load() for item in self.utterances]
         rehearsal = None if self.rehearsal is None else open_rehearsal(self.rehearsal)
         task = new_task(self.settings, utterances, held_out, rank=rank, prosody=session, rehearsal=rehearsal)
+        self.begin(task)
+        return task
+
+    def begin(self, task: SynthesizerTask) -> None:
+        """Take the network begun with, where there is one."""
         if self.start is not None:
             begin = best_of(self.start)
             if begin.name == checkpoints.BEST:
@@ -124,7 +129,6 @@ class SynthesizerTrainingRun:
             else:  # a voice without its training: the discriminator begins anew
                 earlier = {**task.tensors, **read_tensors(begin.read_bytes(), self.settings.shape)}
             checkpoints.fill(task.tensors, earlier, where=str(self.start))
-        return task
 
     def train(self, task: SynthesizerTask, folder: Path, *, resume: bool = False) -> Iterator[loop.TrainingStep]:
         """Train; yields after every step."""

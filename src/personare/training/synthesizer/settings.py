@@ -30,6 +30,8 @@ class SynthesizerSettings:
     held_out : speakers to validate on.
     rehearsed, other_speakers, rehearsal_weight : crops per step without a recording, on which a teacher is imitated,
         where one is given, crops that are given to another speaker as well (see rehearsal.py), and the weight of both.
+    reader_weight : of the loss of a reader that is trained with the network (see joint.py); 0: it stays as it is.
+    repeated : how often the readings of a language count, by its code, where a reader is trained along; else once.
     most_readings : how many sentences that were read aloud are learnt from at most, where a reader is given.
     """
 
@@ -70,6 +72,12 @@ class SynthesizerSettings:
     rehearsed: int = 4
     other_speakers: int = 4
     rehearsal_weight: float = 0.5
+    reader_weight: float = 0.0
+    repeated: Mapping[str, int] = field(default_factory=dict)
+
+    def times(self, name: str) -> int:
+        """How often a reading counts; its name begins with the code of its language."""
+        return self.repeated.get(name.partition("-")[0], 1)
 
     def __post_init__(self) -> None:
         for name in (
@@ -88,6 +96,8 @@ class SynthesizerSettings:
         for name in ("discriminator_from", "true_content", "predicted_energy"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is a share, 0 to 1, not {getattr(self, name)}")
+        if self.reader_weight < 0 or any(times < 1 for times in self.repeated.values()):
+            raise ConfigError("reader_weight must not be negative, and repeated holds whole numbers from 1 on")
         if self.discriminator_crops > self.batch or self.discriminator_frames > self.frames:
             raise ConfigError(
                 "the discriminator sees no more than a batch holds; lower discriminator_crops or discriminator_frames"

@@ -70,6 +70,7 @@ class SynthesizerTask:
         drawn = rng.choice(len(self.utterances), self.settings.batch, p=lengths / lengths.sum())
         crops = [self._crop(self.utterances[int(index)], rng) for index in drawn]
         arrays = {name: np.stack([crop[name] for crop in crops]) for name in crops[0]}
+        arrays["drawn"] = drawn.astype(np.int64)
         arrays["harmonic"] = bands.pulses(arrays.pop("f0"), phase=rng.random(len(crops)))
         arrays["noise"] = rng.standard_normal(arrays["harmonic"].shape, dtype=np.float32)
         if self.rehearsal is not None:
@@ -80,7 +81,7 @@ class SynthesizerTask:
         batch: dict[str, Any] = {name: torch.from_numpy(values) for name, values in arrays.items()}
         return {**batch, "adversarial": self._adversarial_share(step)}
 
-    def _crop(self, utterance: SynthesizerFeatures, rng: np.random.Generator) -> dict[str, Floats]:
+    def _crop(self, utterance: SynthesizerFeatures, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         frames, count = self.settings.frames, frame_count(len(utterance.audio))
         first = int(rng.integers(0, max(1, count - frames + 1)))
         copy = 0 if rng.random() < self.settings.true_content else int(rng.integers(1, len(utterance.contents)))
@@ -97,6 +98,7 @@ class SynthesizerTask:
             "voice": vector,
             "f0": _padded(f0_hz[:, None], frames * PAIR, edge=True)[:, 0],
             "natural": _padded(samples[:, None], frames * STEP)[:, 0],
+            "first": np.array(first),
         }
 
     def _vector(self, utterance: SynthesizerFeatures, rng: np.random.Generator) -> Floats:

@@ -3,7 +3,7 @@ import { ask, el, fill, problem, say, sentence } from "./dom.js";
 import { STEPS, act, attacking, hiding, people, reading, result, stepOf, strength, work } from "./steps.js";
 
 const main = document.getElementById("main"), PIECE = 4 * 1024 * 1024, EVERY_MS = 700;
-const page = { main, strengths: [], methods: [], tell: () => {}, refresh: update, go: step => { wanted = step; seen = ""; update(); } };
+const page = { main, strengths: [], methods: [], languages: [], tell: () => {}, refresh: update, go: step => { wanted = step; seen = ""; update(); } };
 let current = null, wanted = null, seen = "", timer = null, asked = 0;
 
 function show(...content) {
@@ -18,7 +18,7 @@ const bar = at => el("ol", { class: "steps", "aria-label": "Steps" }, STEPS.map(
 async function home() {
   current = null; wanted = null; seen = ""; asked += 1; clearTimeout(timer);
   const state = await ask("api/state");
-  Object.assign(page, { strengths: state.strengths, methods: state.methods });
+  Object.assign(page, { strengths: state.strengths, methods: state.methods, languages: state.languages });
   document.getElementById("place").textContent = state.folder;
   const files = el("input", { type: "file", multiple: true, id: "files", "aria-label": "Choose files", onchange: () => upload([...files.files].map(file => [file.name, file])) });
   const folder = el("input", { type: "file", webkitdirectory: true, id: "folder", "aria-label": "Choose a folder to copy", onchange: () => upload([...folder.files].map(file => [file.webkitRelativePath.split("/").slice(1).join("/") || file.name, file])) });
@@ -114,7 +114,7 @@ async function begin() {
   try {
     if (/^[A-Za-z0-9_-]{32}$/.test(hash)) { history.replaceState(null, "", location.pathname); await ask("api/enter", { token: hash }); }
     const state = await ask("api/state");
-    Object.assign(page, { strengths: state.strengths, methods: state.methods });
+    Object.assign(page, { strengths: state.strengths, methods: state.methods, languages: state.languages });
     document.getElementById("place").textContent = state.folder;
     const job = /^job-([0-9a-f]{12})$/.exec(location.hash.slice(1));
     if (job && state.jobs.some(one => one.id === job[1])) open(job[1]); else { history.replaceState(null, "", location.pathname); await home(); }

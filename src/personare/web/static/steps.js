@@ -78,10 +78,11 @@ function reasons(excluded) {
 
 function account(job) {
   const found = job.ended.read, others = job.refused.filter(one => !one.recording);
-  const parts = [`${plural(found.recordings, "recording")} to anonymize`, found.unreadable ? `${number(found.unreadable)} unreadable` : "", found.left_out ? `${number(found.left_out)} left out` : ""].filter(Boolean);
-  return [found.unreadable || found.left_out ? el("section", { class: "card stays", id: "account" }, el("p", {}, el("strong", {}, `${plural(found.found, "recording")} found: `), `${parts.join(", ")}.`),
+  const outcomes = { unreadable: found.unreadable, rejected: found.rejected || 0, "left out": found.left_out }, unused = Object.values(outcomes).reduce((sum, count) => sum + count);
+  const parts = [`${plural(found.recordings, "recording")} to anonymize`, ...Object.entries(outcomes).filter(([, count]) => count).map(([name, count]) => `${number(count)} ${name}`)];
+  return [unused ? el("section", { class: "card stays", id: "account" }, el("p", {}, el("strong", {}, `${plural(found.found, "recording")} found: `), `${parts.join(", ")}.`),
     found.left_out ? el("p", {}, "Left out: nothing says who speaks in them. Choose another rule below to include them.") : null,
-    el("ul", {}, reasons(found.excluded).map(([why, names]) => el("li", {}, el("b", {}, `${why}: `), names.join(", "))), found.unreadable + found.left_out > found.excluded.length ? el("li", { class: "soft" }, `and ${number(found.unreadable + found.left_out - found.excluded.length)} more`) : null)) : null,
+    el("ul", {}, reasons(found.excluded).map(([why, names]) => el("li", {}, el("b", {}, `${why}: `), names.join(", "))), unused > found.excluded.length ? el("li", { class: "soft" }, `and ${number(unused - found.excluded.length)} more`) : null)) : null,
   others.length ? el("p", { class: "soft" }, `${plural(others.length, "file")} that ${others.length === 1 ? "is no recording was" : "are no recordings were"} not copied.`) : null];
 }
 
@@ -121,7 +122,7 @@ export function people(job, page) {
 }
 
 export function strength(job, page) {
-  const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running", by = ended && (ended.method || ended.strength);
+  const ended = job.ended.preview, busy = job.phase === "preview" && job.status === "running", by = ended && [ended.method || ended.strength, ended.language && (page.languages.find(one => one.code === ended.language) || { name: ended.language }).name].filter(Boolean).join(", ");
   const rejected = ended && ended.ok && ended.failed.length ? el("section", { class: "card stays", id: "rejected" }, el("p", {}, el("strong", {}, `${plural(ended.failed.length, "recording")} could not be anonymized with ${by}:`)), named(ended.failed.map(one => `${one.recording}: ${one.reason}`), ended.failed.length)) : null;
   const sounds = ended && ended.ok ? ended.sounds.map((sound, i) => el("section", { class: "card" }, el("h2", { class: "first" }, sound.speaker), sound.whole ? null : el("p", { class: "soft" }, "Only these seconds were tried; all of the recording is judged when everything is hidden."),
     el("div", { class: "before-after" }, ["before", "after"].map(kind => {

@@ -96,7 +96,7 @@ class Cascade(Fingerprinted):
     """
 
     paper: ClassVar[str] = ""
-    VERSION: ClassVar[int] = 6
+    VERSION: ClassVar[int] = 7
     MODELS: ClassVar[tuple[str, ...]] = tuple(
         dict.fromkeys(
             (
@@ -186,6 +186,16 @@ class Cascade(Fingerprinted):
             return SPOKEN
         more = () if self.other_languages is None else self.other_languages.languages
         return tuple(dict.fromkeys((*self.speaking.languages, *more)))
+
+    @property
+    def voice_by_language(self) -> dict[str, str]:
+        """Name the voice that speaks each language, to a person who speaks no other one.
+
+        >>> Cascade().voice_by_language["en"]
+        'neural'
+        """
+        usual, other = self.speaking, self.other_languages
+        return {code: (usual if code in usual.languages or other is None else other).name for code in self.spoken}
 
     @property
     def needed_models(self) -> tuple[str, ...]:

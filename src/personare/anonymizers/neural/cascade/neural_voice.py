@@ -66,7 +66,8 @@ class NeuralVoice(Fingerprinted):
     weights : folder of another voice than the shipped one.
     """
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
+    name: ClassVar[str] = "neural"
     MODELS: ClassVar[tuple[str, ...]] = ("ge2e",)
     SHIPPED_BY: ClassVar[type] = SynthesizerModel
     needs_vector: ClassVar[bool] = True
@@ -188,8 +189,7 @@ class NeuralSpeaker:
         spelled = spell(pronounce(text)) if code == ENGLISH else language(code).pronounce(text)
         if not any(symbol.isalpha() for symbol in spelled):
             return np.zeros((0, WIDTH), np.float32)
-        reader = self.model.reader_of(code)
-        content = reader(symbol_numbers(spelled), reader=self.number % reader.readers, tempo=self.tempo)
+        content = self.model.read(symbol_numbers(spelled), language=code, number=self.number, tempo=self.tempo)
         return on_frames(content, frame_count(len(content) * CONTENT_STEP))
 
     def sound(self, content: Floats, *, code: str = ENGLISH, semitones: float = 0.0) -> Floats:

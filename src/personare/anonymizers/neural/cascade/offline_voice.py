@@ -110,6 +110,7 @@ class _OfflineVoice(Fingerprinted):
 class PiperVoice(_OfflineVoice):
     """Piper's 904 voices, without those that were measured as bad; English."""
 
+    name: ClassVar[str] = "piper"
     languages: ClassVar[tuple[str, ...]] = ("en",)
 
     def __post_init__(self) -> None:
@@ -124,6 +125,7 @@ class PiperVoice(_OfflineVoice):
 class KokoroVoice(_OfflineVoice):
     """Pseudo-speakers mixed from Kokoro's voices; each speaks every language of ``personare.languages``."""
 
+    name: ClassVar[str] = "kokoro"
     languages: ClassVar[tuple[str, ...]] = tuple(LANGUAGES)
 
     def __post_init__(self) -> None:

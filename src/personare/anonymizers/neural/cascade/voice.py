@@ -7,7 +7,7 @@ phrase by phrase, each in its place (see speaking.py). Both get segments of word
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from personare.anonymizers.neural.cascade.coarse_prosody import PhraseProsody
 from personare.anonymizers.neural.words.transcript import Segment
@@ -57,6 +57,9 @@ class DrawnSpeaker(Protocol):
 
 class CascadeVoice(Protocol):
     """A frozen dataclass that draws pseudo-speakers."""
+
+    name: ClassVar[str]
+    """As the parameter ``voice`` of cascade has it."""
 
     @property
     def fingerprint(self) -> str:

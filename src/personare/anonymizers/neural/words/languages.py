@@ -71,10 +71,14 @@ _LEAST_CONTEXT = 3  # in fewer stretches, one that is not clear is an accent rat
 _SURE_OF_OTHER = 0.8  # share of a language other than English among all of them, from which on it is spoken
 _LEAST_OWN, _MOST_ENGLISH = 0.05, 0.2  # and its own share in the stretch, and the chance of English
 _MOST_STRETCHES = 3.0  # of a speaker's others that count beside a stretch
+# somebody who is heard in a language that is not spoken here, over so many stretches, more often has an accent: real
+# speech in such a language is far clearer. By so much less evidence it is English
+_ACCENT_FROM, _ACCENT, _CLEAR_ACCENT = 4.0, 1.7, 2.0
 _NEVER_HELPED = 0.02  # a stretch of which English is less likely than this gains nothing by its speaker
 _OTHER_NAMED, _OTHER_HEARD = 0.85, -1.5  # nor does one of which another language is so likely, and the odds so low
 # Latin and Sanskrit are names that Whisper gives to speech it is unsure of: nobody speaks them as a first language
-_NOBODYS = [LANGUAGES.index(code) for code in ("la", "sa")]
+_NOBODYS_CODES = ("la", "sa")
+_NOBODYS = [LANGUAGES.index(code) for code in _NOBODYS_CODES]
 _COMPARED, _LEAST_COMPARED, _COMPARED_SLOPE = 3, 0.03, 2.0
 
 
@@ -114,12 +118,12 @@ def identify(
         return _stretches(phrases, speech_s, dict.fromkeys(heard, (language, 1.0, spoken)))
     evidence = [_evidence(samples, phrases[place], speech_s[place]) for place in heard]
     pooled = speaker.language or (_odds_of(evidence) if evidence else None)
-    gain = _gain(pooled) if pooled else 0.0
-    chances = _chances(evidence, gain)
+    chances = _chances(evidence, pooled)
     named = {
         place: _named(one.probabilities, chance, pooled, spoken)
         for place, one, chance in zip(heard, evidence, chances, strict=True)
     }
+    gain = _gain(pooled) if pooled else 0.0
     is_clear = gain == -_STRICT and len(heard) >= _LEAST_CONTEXT
     stretches = _stretches(phrases, speech_s, named)
     return _at_changes(samples, stretches, min(gain, -_STRICT), is_clear=is_clear, spoken=spoken)
@@ -190,7 +194,7 @@ def language_evidence(samples: Floats, *, language: str, spoken: tuple[str, ...]
     evidence = [_evidence(samples, phrase, s) for phrase, s in heard]
     odds = _odds_of(evidence)
     languages: dict[str, float] = {}
-    for one, chance, (_, s) in zip(evidence, _chances(evidence, _gain(odds)), heard, strict=True):
+    for one, chance, (_, s) in zip(evidence, _chances(evidence, odds), heard, strict=True):
         code, _, may = _named(one.probabilities, chance, odds, spoken)
         if code in may:
             languages[code] = round(languages.get(code, 0.0) + s, 2)
@@ -312,15 +316,19 @@ def levelled(samples: Floats) -> Floats:
     return np.asarray(samples * np.float32(_LEVEL / loud), np.float32) if loud > 0 else samples
 
 
-def _chances(evidence: Sequence[_Evidence], gain: float) -> list[float]:
-    """Give the probability that each stretch can be spoken, by the forward-backward algorithm over two states.
+def _chances(evidence: Sequence[_Evidence], speaker: LanguageOdds | None) -> list[float]:
+    """Give the probability that each stretch is English, by the forward-backward algorithm over two states.
 
-    ``gain`` is added to the log-odds of each for what is known of the speaker.
+    ``speaker`` is what is known of the speaker; it changes the log-odds of each stretch.
     """
+    return _pooled(evidence, [_help(one, speaker) if speaker else 0.0 for one in evidence])
+
+
+def _pooled(evidence: Sequence[_Evidence], gains: Sequence[float]) -> list[float]:
+    """Give the probability that each stretch is English; ``gains`` are added to the log-odds."""
     if not evidence:
         return []
-    helped = [min(gain, 0.0) if _is_another(one) else gain for one in evidence]
-    ratios = [float(np.exp(one.weight * (one.odds + more))) for one, more in zip(evidence, helped, strict=True)]
+    ratios = [float(np.exp(one.weight * (one.odds + gain))) for one, gain in zip(evidence, gains, strict=True)]
     forward, backward = [ratios[0]], [1.0] * len(ratios)  # both as odds
     for ratio in ratios[1:]:
         forward.append(ratio * _after(forward[-1]))
@@ -330,12 +338,14 @@ def _chances(evidence: Sequence[_Evidence], gain: float) -> list[float]:
     return [odds / (1 + odds) for odds in both]
 
 
-def _is_another(evidence: _Evidence) -> bool:
-    """Whether a stretch is so clearly in another language that its speaker's other stretches say nothing of it."""
-    english = LANGUAGES.index(SPOKEN[0])
-    likeliest = float(np.delete(evidence.probabilities, english).max())
-    is_named = likeliest >= _OTHER_NAMED and evidence.odds < _OTHER_HEARD
-    return is_named or float(evidence.probabilities[english]) < _NEVER_HELPED
+def _help(evidence: _Evidence, speaker: LanguageOdds) -> float:
+    """What is added to the log-odds of a stretch for its speaker; nothing helps one clearly in another language."""
+    gain = _gain(speaker)
+    likeliest = max(float(evidence.probabilities[LANGUAGES.index(code)]) for code in _RIVALS)
+    is_another = likeliest >= _OTHER_NAMED and evidence.odds < _OTHER_HEARD
+    if is_another or float(evidence.probabilities[LANGUAGES.index(SPOKEN[0])]) < _NEVER_HELPED:
+        return min(gain, 0.0)
+    return gain
 
 
 def _after(odds: float) -> float:
@@ -345,10 +355,19 @@ def _after(odds: float) -> float:
 
 def _gain(speaker: LanguageOdds) -> float:
     """What is added to the log-odds of a stretch for what is known of its speaker."""
+    may_be_accent = _may_be_accent(speaker)
     if speaker.clarity >= _CLEAR:
-        return -_STRICT if speaker.mean > _MOSTLY_ENGLISH else -_STRICTER
-    limit = float(np.interp(speaker.weight, _STRETCHES, _SEPARATES))
+        if speaker.mean > _MOSTLY_ENGLISH:
+            return _CLEAR_ACCENT - _STRICT if may_be_accent else -_STRICT
+        return -_STRICTER
+    limit = float(np.interp(speaker.weight, _STRETCHES, _SEPARATES)) - (_ACCENT if may_be_accent else 0.0)
     return float(np.clip(_POOLED_SLOPE * (speaker.mean - limit), -_MOST_POOLED, _MOST_POOLED)) - limit
+
+
+def _may_be_accent(speaker: LanguageOdds) -> bool:
+    """Whether the likeliest language of a speaker beside English is none of the rivals."""
+    others = {code: log for code, log in speaker.languages.items() if code not in (*SPOKEN, *_NOBODYS_CODES)}
+    return speaker.weight >= _ACCENT_FROM and bool(others) and max(others, key=lambda c: others[c]) not in _RIVALS
 
 
 def _at_changes(
@@ -408,7 +427,7 @@ def _halves(samples: Floats, stretch: Stretch, gain: float, spoken: tuple[str, .
     for part in parts:
         seconds = stretch.speech_s * part.duration_s / phrase.duration_s
         evidence = _evidence(samples, part, _FULL_WEIGHT_S)
-        (chance,) = _chances([evidence], gain)
+        (chance,) = _pooled([evidence], [gain])
         named = _named(evidence.probabilities, chance, None, spoken)
         judged.append(Stretch(part, seconds, *named))
     return judged

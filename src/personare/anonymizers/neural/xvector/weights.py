@@ -13,8 +13,8 @@ with the same pseudo-speakers. Files that do not fit the card are refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -77,12 +77,20 @@ class SpeakerBank:
 
 @dataclass(frozen=True, eq=False)
 class FurtherLanguages:
-    """The reader of languages other than English, and the networks that speak what it reads, if there are any yet."""
+    """The reader of languages other than English, and the networks that speak what it reads, if there are any yet.
+
+    Parameters
+    ----------
+    tempo : how many times as long as in English everything lasts.
+    readers_of : numbers of the readers that a recognizer understands best, by language; all where there are none.
+    """
 
     codes: tuple[str, ...]
     reader: ContentReader
     prosody: Any
     network: Any
+    tempo: float = 1.0
+    readers_of: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +169,17 @@ class SynthesizerModel:
             )
         return self.further.reader
 
+    def read(self, numbers: Sequence[int], *, language: str, number: int, tempo: float) -> Floats:
+        """Read symbols in a language: content [encoder frames, 288]; ``number`` stands for one of its readers.
+
+        ``tempo`` says how many times as long as by the English readers everything lasts.
+        """
+        reader = self.reader_of(language)
+        slots, slower = tuple(range(reader.readers)), 1.0
+        if language != ENGLISH and self.further is not None:
+            slots, slower = self.further.readers_of.get(language, slots), self.further.tempo
+        return reader(numbers, reader=slots[number % len(slots)], tempo=tempo * slower)
+
 
 def shipped_folder() -> Path:
     """Where the shipped synthesizer lies."""
@@ -233,8 +252,10 @@ def _further_languages(sessions: Mapping[str, Session], card: Mapping[str, Any])
     told = card["languages"]
     text, speech = (sessions[name] for name in LANGUAGES_READER)
     reader = ContentReader(text, speech, int(told["symbols"]), len(told["readers"]))
-    networks = (sessions.get(name) for name in (LANGUAGES_PROSODY, LANGUAGES_NETWORK))
-    return FurtherLanguages(tuple(map(str, told["codes"])), reader, *networks)
+    prosody, network = (sessions.get(name) for name in (LANGUAGES_PROSODY, LANGUAGES_NETWORK))
+    readers_of = {str(code): tuple(map(int, slots)) for code, slots in told.get("readers_of", {}).items()}
+    codes, tempo = tuple(map(str, told["codes"])), float(told.get("tempo", 1.0))
+    return FurtherLanguages(codes, reader, prosody, network, tempo, readers_of)
 
 
 def package_files(folder: Path) -> dict[str, bytes]:
