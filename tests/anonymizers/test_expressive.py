@@ -1,4 +1,4 @@
-"""Expressive: words and symbols pass, and nothing else; symbols are edited and spoken; labels are heard in the sound."""
+"""Expressive: words and symbols pass and nothing else; symbols are edited and spoken; labels are heard."""
 
 from __future__ import annotations
 

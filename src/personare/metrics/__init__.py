@@ -72,6 +72,8 @@ CARDS: Mapping[str, str] = {
     # voice similarity matrices
     "deid": "personare.metrics.privacy.similarity:CARD",
     "g_vd": "personare.metrics.privacy.similarity:GAIN_CARD",
+    "deid_pooled": "personare.metrics.privacy.similarity:POOLED_CARD",
+    "g_vd_pooled": "personare.metrics.privacy.similarity:POOLED_GAIN_CARD",
     # a voice and the recording it was made from
     "sim": "personare.metrics.privacy.source_similarity:CARD",
     # the legal criteria: can a recording be linked to a person, can a voice be isolated in a gallery?
@@ -83,6 +85,8 @@ CARDS: Mapping[str, str] = {
     "rank_link_p1": "personare.metrics.privacy.ranks:LINK_CARD",
     "rank_single_p50": "personare.metrics.privacy.ranks:SINGLE_MEDIAN_CARD",
     "rank_single_p1": "personare.metrics.privacy.ranks:SINGLE_CARD",
+    "rank_single_reversed_p50": "personare.metrics.privacy.ranks:REVERSED_MEDIAN_CARD",
+    "rank_single_reversed_p1": "personare.metrics.privacy.ranks:REVERSED_CARD",
     # relinking: who has the originals finds them again, without any voice
     "relink_duration": "personare.metrics.privacy.relink:DURATION_CARD",
     "relink_envelope": "personare.metrics.privacy.relink:ENVELOPE_CARD",

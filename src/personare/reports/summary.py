@@ -11,6 +11,7 @@ from personare.reports.finding_rows import attacker_or_listener
 from personare.reports.protection import evidence, verdict
 from personare.reports.run import ORIGINAL
 from personare.reports.sections.choosing import (
+    GENDERS,
     RISKS,
     gallery_size,
     groups,
@@ -102,6 +103,7 @@ def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]
         if finding.metric.name in COLUMNS and "attacker" in c:
             continue
         who = attacker_or_listener(finding) + _about(finding)
+        who += f", {GENDERS.get(str(c['gender']), c['gender'])}" if "gender" in c else ""
         key = (str(c.get("corpus", "")), str(c.get("anonymizer", "-")), who, finding.metric.name)
         if key not in best or _size(finding) > _size(best[key]):
             best[key] = finding
