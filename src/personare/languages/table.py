@@ -149,7 +149,7 @@ LANGUAGES: dict[str, Language] = {
                 "Das Mittagessen kostete 12,50 €, also weniger als gedacht.",
                 "Meine Großmutter wurde am 3.10.1931 in einem kleinen Dorf geboren.",
             ),
-            status="experimental",  # real German: three times the word errors (docs/reference/languages.md)
+            status="experimental",  # short German sentences lose words (docs/reference/languages.md)
             figures={"agreement": 95.8, "agreement_unseen": 93.6, "wer": 16.4, "cer": 4.7, "wer_espeak": 25.5},
         ),
         by_rule(

@@ -6,8 +6,8 @@
 The original sound is used for its words alone: neither its length nor its pauses pass, unless ``timing`` or ``pauses``
 ask for them (and the gender of the voice where ``gender`` is ``same``, and coarse steps of pitch and level where
 ``prosody`` asks).
-A person has one pseudo-speaker in all languages. The neural voice does not speak every language; who speaks another one
-gets a pseudo-speaker of Kokoro for all recordings.
+A person has one pseudo-speaker in all languages. The neural voice does not speak French; who does gets a pseudo-speaker
+of Kokoro for all recordings.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Cascade(Fingerprinted):
 
     Parameters
     ----------
-    voice : ``neural``, our own reader and voice (English; who speaks another language gets a pseudo-speaker of Kokoro);
+    voice : ``neural``, our own reader and voice (all but French; who speaks French gets a pseudo-speaker of Kokoro);
         ``kokoro``, mixed voices of Kokoro, slower; ``piper``, 904 voices, English only.
     language : of the speech: ``auto`` identifies it stretch by stretch, and omits or refuses other languages than
         English, German, French, Spanish, Italian and Portuguese; a code (``en``) overrides that.
