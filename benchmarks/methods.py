@@ -28,6 +28,7 @@ from typing import Any
 import personare as pn
 from personare.anonymizers.presets import PRESETS
 from personare.core.errors import PersonareError, UnknownNameError, did_you_mean
+from personare.core.findings import without_breakdowns
 from personare.pipeline.study import AttackerChoice, CorpusChoice, ListenerChoice, Study
 from personare.pseudospeakers import PSEUDOSPEAKERS
 
@@ -110,7 +111,7 @@ def study_of(words: argparse.Namespace) -> Study:
 def rows_of(result: pn.Results) -> list[dict[str, str]]:
     """Give one row per method: the numbers with their intervals, what is hidden first."""
     rows = []
-    overall = [f for f in result if "gender" not in f.conditions]
+    overall = without_breakdowns(result)
     for method in dict.fromkeys(str(f.conditions["anonymizer"]) for f in overall):
         own = [f for f in overall if f.conditions["anonymizer"] == method]
         row = {"method": method}
@@ -139,7 +140,8 @@ def kept_words(finding: pn.Finding, findings: Sequence[pn.Finding]) -> float:
 def _one(findings: Sequence[pn.Finding], metric: str, **conditions: str) -> str:
     fitting = [f for f in findings if f.metric.name == metric]
     kept = [f for f in fitting if all(f.conditions.get(k) == v for k, v in conditions.items())]
-    return kept[0].text if kept else "-"
+    own = {str(f.conditions.get("gender", "")): f.text for f in kept}
+    return "; ".join(f"{gender} {text}".strip() for gender, text in own.items()) or "-"
 
 
 def _best(findings: Sequence[pn.Finding]) -> str:

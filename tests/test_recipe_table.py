@@ -51,3 +51,25 @@ def test_a_metric_that_was_not_measured_is_said(
     with pytest.raises(SystemExit):
         benchmark("recipe_table").main()
     assert "not measured: wre; measured: eer" in capsys.readouterr().err
+
+
+def test_similarity_has_a_row_for_each_gender_and_other_metrics_where_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [("eer", None, 0.2), ("eer", "f", 0.1), ("deid", "f", 0.986), ("deid", "m", 0.9995)]
+    parts = [
+        findings(("demo", value)).with_columns(pl.lit(metric).alias("metric"), gender=pl.lit(who, dtype=pl.String))
+        for metric, who, value in rows
+    ]
+    pl.concat(parts).write_parquet(tmp_path / "findings.parquet")
+    monkeypatch.setattr(sys, "argv", ["recipe_table.py", str(tmp_path)])
+    benchmark("recipe_table").main()
+    shown = capsys.readouterr().out
+    assert (
+        "| b1 | all | informed | L = 1 | 20.0 | - |" in shown
+        and "| b1 | male | informed | L = 1 | - | 100.0 |" in shown
+    )
+    assert "10.0" not in shown
+    monkeypatch.setattr(sys, "argv", ["recipe_table.py", str(tmp_path), "--genders"])
+    benchmark("recipe_table").main()
+    assert "| b1 | female | informed | L = 1 | 10.0 | 98.6 |" in capsys.readouterr().out

@@ -190,3 +190,82 @@ def test_writing_refuses_a_full_folder(tmp_path: Path, text: Text) -> None:
     corpus = Corpus(pl.DataFrame({"utterance": ["u1"], "speaker": ["a"], "audio": ["/x.wav"]}))
     with pytest.raises(OutputError, match="exists and is not an empty folder"):
         write_kaldi(corpus, tmp_path / "out")
+
+
+# Table 2 of the VoicePrivacy 2020 paper: (target, impostor) trials of women and men
+TABLE_2 = {
+    ("libri_dev", "trials_f"): (704, 14_566),
+    ("libri_dev", "trials_m"): (644, 12_796),
+    ("vctk_dev", "trials_f_common_mic2"): (344, 4_810),
+    ("vctk_dev", "trials_m_common_mic2"): (351, 4_911),
+    ("vctk_dev", "trials_f_mic2"): (1_781, 13_219),
+    ("vctk_dev", "trials_m_mic2"): (2_015, 12_985),
+    ("libri_test", "trials_f"): (548, 11_196),
+    ("libri_test", "trials_m"): (449, 9_457),
+    ("vctk_test", "trials_f_common_mic2"): (346, 4_838),
+    ("vctk_test", "trials_m_common_mic2"): (354, 4_952),
+    ("vctk_test", "trials_f_mic2"): (1_944, 13_056),
+    ("vctk_test", "trials_m_mic2"): (1_742, 13_258),
+}
+ENROLLED = 16
+
+
+def write_challenge_directory(folder: Path, name: str, audio: Path) -> None:
+    """Write a data directory of the challenge's shape: 16 women and 16 men enrolled, tests of them and of others."""
+    owners: dict[str, str] = {}
+    lists: dict[str, list[str]] = {}
+    enrolled = {gender: [f"{gender}{n:02d}" for n in range(ENROLLED)] for gender in "fm"}
+    enrols = {f"{who}-enroll": who for speakers in enrolled.values() for who in speakers}
+    for (directory, trials), (targets, impostors) in TABLE_2.items():
+        if directory != name:
+            continue
+        gender, rows = trials.split("_")[1], lists.setdefault(trials, [])
+        left = impostors
+        for n in range(targets + impostors // ENROLLED):
+            known = n < targets
+            owner = enrolled[gender][n % ENROLLED] if known else f"{gender}9{n}"
+            utterance = f"{owner}-{trials}-{n:05d}"
+            others = [who for who in enrolled[gender] if who != owner][:left]
+            left -= len(others)
+            if known or others:
+                owners[utterance] = owner
+            rows += [f"{owner} {utterance} target"] * known + [f"{who} {utterance} nontarget" for who in others]
+    microphone = "_mic2" if name.startswith("vctk") else ""
+    owners |= enrols
+    folder.mkdir(parents=True)
+    (folder / "wav.scp").write_text("".join(f"{u} {audio}\n" for u in sorted(owners)))
+    (folder / "utt2spk").write_text("".join(f"{u} {owners[u]}\n" for u in sorted(owners)))
+    (folder / "spk2gender").write_text("".join(f"{who} {who[0]}\n" for who in sorted(set(owners.values()))))
+    (folder / f"enrolls{microphone}").write_text("".join(f"{u}\n" for u in sorted(enrols)))
+    for trials, rows in lists.items():
+        (folder / trials).write_text("\n".join(rows) + "\n")
+
+
+@pytest.mark.parametrize("name", ["libri_dev", "vctk_dev", "libri_test", "vctk_test"])
+def test_voiceprivacy_2020_table_2(tmp_path: Path, sound: Sound, name: str) -> None:
+    write_challenge_directory(tmp_path / name, name, sound("u.wav"))
+    reading = read_corpus(tmp_path / name)
+    assert reading.trials is not None
+    counts = {
+        (name, str(file)): (int(part["target"].sum()), int((~part["target"]).sum()))
+        for (file,), part in reading.trials.frame.group_by(["list"])
+    }
+    assert counts == {key: value for key, value in TABLE_2.items() if key[0] == name}
+    roles = dict(reading.corpus.frame["role"].value_counts().iter_rows())
+    assert roles["enroll"] == 2 * ENROLLED and roles["test"] == reading.trials.frame["test"].n_unique()
+
+
+def test_of_several_microphones_the_enrolments_is_read(tmp_path: Path, sound: Sound, text: Text) -> None:
+    sound("data/u.wav")
+    text("data/wav.scp", "".join(f"{u} u.wav\n" for u in ("e1", "e2", "t1", "t2")))
+    text("data/utt2spk", "e1 a\ne2 a\nt1 a\nt2 a\n")
+    for mic in "12":
+        text(f"data/enrolls_mic{mic}", f"e{mic}\n")
+        text(f"data/trials_f_mic{mic}", f"a t{mic} target\n")
+        text(f"data/trials_f_all_mic{mic}", "a t1 target\na t2 target\n")
+    reading = read_corpus(tmp_path / "data")
+    assert reading.trials is not None and reading.trials.frame.rows() == [("a", "t2", True)]
+    assert dict(reading.corpus.frame.select("utterance", "role").iter_rows()) == {
+        **{"e1": None, "e2": "enroll"},
+        **{"t1": None, "t2": "test"},
+    }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from personare import metrics
 from personare.core.errors import MetricError
 from personare.metrics.privacy.legal import link_conversations, single_out_conversations
 
@@ -101,3 +102,16 @@ def test_one_enrolment_rule_links_and_singles_out_alike_and_the_papers_raw_mean_
     for single in (False, True):
         assert values(loud, single=single) == values(enroll, single=single)
         assert values(loud, single=single, unit_first=False) != values(loud, single=single)
+
+
+def test_singling_out_enrols_with_30_utterances_as_the_paper_or_10_as_its_code() -> None:
+    rng = np.random.default_rng(1)
+    who = np.repeat(np.arange(12), 40)
+    voices = (rng.normal(size=(12, 6))[who] + 2 * rng.normal(size=(480, 6))).astype(np.float32)
+    half = np.tile(np.arange(40) < 35, 12)
+    sides = (voices[~half], who[~half], voices[half], who[half])
+    found = {n: metrics.singling_out(*sides, N=8, enrolment=n, draws=2, rng=0) for n in (10, 30)}
+    assert found[30].estimate == metrics.singling_out(*sides, N=8, draws=2, rng=0).estimate
+    assert found[10].estimate != found[30].estimate
+    with pytest.raises(MetricError, match="at least 1 utterance"):
+        metrics.singling_out(*sides, N=8, enrolment=0)

@@ -58,6 +58,14 @@ def test_bounds_choose_their_findings() -> None:
     assert len(judged([Bound("linkability", at_most=0.5, anonymizer="original")], rows)) == 1
 
 
+def test_what_is_only_measured_within_genders_is_judged_in_each() -> None:
+    rows = [
+        Finding(card("deid"), Estimate(value, value, value, 9), {"anonymizer": "b2", "gender": gender})
+        for gender, value in (("f", 0.9), ("m", 0.5))
+    ]
+    assert [v.held for v in judged([Bound("deid", at_least=0.7)], rows)] == [True, False]
+
+
 def test_no_evidence_is_no_proof() -> None:
     (absent,) = judged([Bound("eer", at_least=0.3, attacker="lazy")], [])
     assert not absent.held and absent.finding is None and "nothing was measured for attacker lazy" in absent.sentence

@@ -6,20 +6,24 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 
 from personare.core.findings import Estimate, Finding
-from personare.core.tables import Corpus
+from personare.core.tables import Corpus, Embeddings
 from personare.engine import Serial
 from personare.listeners.linear import Line
 from personare.listeners.paralinguistics import NAMES
 from personare.metrics import card
+from personare.metrics.privacy.ranks import Variant
 from personare.pipeline.measured import Measured, as_row, load
-from personare.pipeline.measures.similarity import _endless
+from personare.pipeline.measures.ranks import METRICS, Ranks
+from personare.pipeline.measures.similarity import Similarity, _endless
 from personare.pipeline.run import run_study
 from personare.pipeline.study import read_study
 from pipeline.tiny import write_corpus, write_study
@@ -95,9 +99,112 @@ def test_the_other_families_and_calibrated_scores(place: Path) -> None:
     scores = [pl.read_parquet(place / "families" / e["file"]) for e in kinds if e["kind"] == "scores"]
     assert all("llr" in one.columns for one in scores)
     matrix = next(pl.read_parquet(place / "families" / e["file"]) for e in kinds if e["kind"] == "similarity")
-    assert set(matrix["side"]) == {"oo", "oa", "aa"} and len(matrix) == 3 * 4 * 4
+    assert set(matrix["side"]) == {"oo", "oa", "aa"} and len(matrix) == 3 * 2 * 2  # two speakers of each gender
+    assert [set(table.filter(pl.col("metric") == name)["gender"]) for name in ("deid", "g_vd")] == [{"f", "m"}] * 2
+    assert {None, "f", "m"} == set(table.filter(pl.col("metric") == "min_cllr")["gender"])
+    assert {None, "f", "m"} == set(table.filter(pl.col("metric") == "cllr")["gender"])
     ranks = next(pl.read_parquet(place / "families" / e["file"]) for e in kinds if e["kind"] == "ranks")
     assert set(ranks.columns) == {"speaker", "utterance", "rank", "people"} and set(ranks["people"]) == {4}
+
+
+def b1_vectors(folder: Path, kind: str) -> Embeddings:
+    """The challenge's x-vectors of women and men, before (orig) or after B1 (anon)."""
+    parts = [np.load(folder / f"xvectors_trial_{gender}_{kind}.npz") for gender in "fm"]
+    ids, speakers = (tuple(str(x) for part in parts for x in part[name]) for name in ("utterance", "speaker"))
+    return Embeddings(ids, speakers, np.concatenate([part["vector"] for part in parts]))
+
+
+@pytest.mark.shared
+def test_voiceprivacy_figure_14_within_each_gender_and_pooled_on_request(shared_folder: Path) -> None:
+    """B1 on the challenge's x-vectors: the published numbers are those of each gender."""
+    folder = shared_folder / "golden" / "vpc2020"
+    before, after = b1_vectors(folder, "orig"), b1_vectors(folder, "anon")
+    whose = {gender: set(np.load(folder / f"xvectors_trial_{gender}_orig.npz")["speaker"].tolist()) for gender in "fm"}
+    genders = {str(who): gender for gender, speakers in whose.items() for who in speakers}
+    rng = np.random.default_rng(0)
+    found = Similarity(("deid", "g_vd"), genders).run((before, after), rng=rng)
+    values = {(f.metric.name, f.conditions["gender"]): f.estimate.value for f in found.findings}
+    assert values == {
+        ("deid", "f"): pytest.approx(0.986, abs=5e-4),
+        ("g_vd", "f"): pytest.approx(-8.71, abs=5e-3),
+        ("deid", "m"): pytest.approx(0.9995, abs=5e-5),
+        ("g_vd", "m"): pytest.approx(-7.09, abs=5e-3),
+    }
+    assert [artefact.conditions for artefact in found.artefacts] == [{"gender": "f"}, {"gender": "m"}]
+    pooled = Similarity(("deid_pooled", "g_vd_pooled"), genders).run((before, after), rng=rng)
+    assert {f.metric.name: f.estimate.value for f in pooled.findings} == {
+        "deid_pooled": pytest.approx(0.890, abs=5e-4),
+        "g_vd_pooled": pytest.approx(-3.45, abs=5e-3),
+    }
+    assert all("pooled" in f.metric.title and "gender" not in f.conditions for f in pooled.findings)
+
+
+def test_similarity_of_unknown_and_of_lone_genders() -> None:
+    rng = np.random.default_rng(0)
+    speakers = np.repeat(list("abcde"), 4)
+    before = (rng.normal(size=(5, 16)).repeat(4, axis=0) + 0.5 * rng.normal(size=(20, 16))).astype(np.float32)
+    ids = tuple(f"{who}-{i:02d}" for i, who in enumerate(speakers))
+    sides = (Embeddings(ids, tuple(speakers), before), Embeddings(ids, tuple(speakers), before[::-1].copy()))
+    alone = Similarity(("deid",), {"a": "f", "b": "m", "c": "m", "d": None, "e": None}).run(sides, rng=rng)
+    assert [f.conditions for f in alone.findings] == [{"gender": "m"}, {"gender": "unknown"}]
+    assert any("gender f: not measured" in note for note in alone.notes)
+    nobody, same = (Similarity(("deid",), genders).run(sides, rng=rng) for genders in ({}, dict.fromkeys("abcde", "f")))
+    assert [f.conditions for f in (*nobody.findings, *same.findings)] == [{}, {}]
+    assert nobody.findings[0].estimate == same.findings[0].estimate
+
+
+def write_lists(place: Path) -> Path:
+    """Write a VoicePrivacy data directory of the hummed voices: two lists of women's and one of men's trials."""
+    folder, frame = place / "kaldi", Corpus.load(place / "corpus" / "manifest.parquet").frame
+    folder.mkdir(exist_ok=True)
+    women, men = (sorted(frame.filter(pl.col("gender") == g)["speaker"].unique())[:2] for g in "fm")
+    columns = {"wav.scp": "audio", "utt2spk": "speaker", "text": "text"}
+    for name, column in columns.items():
+        (folder / name).write_text("".join(f"{u} {v}\n" for u, v in frame.select("utterance", column).iter_rows()))
+    genders = frame.select("speaker", "gender").unique().sort("speaker").iter_rows()
+    (folder / "spk2gender").write_text("".join(f"{who} {gender}\n" for who, gender in genders))
+    (folder / "enrolls_mic2").write_text("".join(f"{who}-{n}\n" for who in (*women, *men) for n in (0, 1)))
+    for name, people, number in (("f", women, 2), ("f_common", women, 3), ("m", men, 2)):
+        rows = [f"{e} {t}-{number} {'target' if e == t else 'nontarget'}\n" for e in people for t in people]
+        (folder / f"trials_{name}_mic2").write_text("".join(rows))
+    return folder
+
+
+def test_enrolment_and_trial_lists_are_used_where_there_are_some(place: Path) -> None:
+    write_lists(place)
+    how: dict[str, Any] = {
+        "attackers": {"ignorant": {"knowledge": "ignorant", **EMBEDDER}},
+        "anonymizers": {"b2": {"method": "mcadams", "alpha": 0.8}},
+        "metrics": ["eer", "linkability"],
+    }
+    table = found(place, "lists", corpora={"vpc": {"path": "kaldi", "train": 4}}, **how)
+    by_list = table.filter((pl.col("metric") == "eer") & pl.col("trial_list").is_not_null())
+    assert sorted(by_list["trial_list"]) == ["trials_f_common_mic2", "trials_f_mic2", "trials_m_mic2"]
+    counts = {(json.loads(row)["targets"], json.loads(row)["nontargets"]) for row in by_list["other"]}
+    assert counts == {(2, 2)}
+    notes = " ".join(json.loads((place / "lists" / "findings.json").read_text())["notes"])
+    assert "lists of the corpus are used: trials_f_common_mic2 2 target and 2 impostor trials" in notes
+    assert "nobody of the lists is set aside, although the study asks for it (train)" in notes
+    halves = found(place, "halves", corpora={"vpc": {"path": "kaldi", "split": "halves", "train": 4}}, **how)
+    assert halves["trial_list"].is_null().all()
+
+
+def test_singling_out_compares_in_the_direction_of_the_equation_and_reversed_by_request() -> None:
+    """USC, eq. 2: an original utterance x of D_e is ranked among anonymized references of D_r."""
+    rng = np.random.default_rng(3)
+    speakers = tuple("abcdef")
+    original, hidden = (Embeddings(speakers, speakers, rng.normal(size=(6, 4)).astype(np.float32)) for _ in range(2))
+    unit = [side.vectors / np.linalg.norm(side.vectors, axis=1)[:, None] for side in (original, hidden)]
+    scores = unit[0] @ unit[1].T  # [original, anonymized]
+    among_hidden, among_original = ((m >= np.diag(m)[:, None]).sum(axis=1) for m in (scores, scores.T))
+    attack: Any = SimpleNamespace(attack=SimpleNamespace(by_cosine=True, trial=hidden, enroll=original))
+    expected: dict[Variant, NDArray[np.int_]] = {"singling_out": among_hidden, "singling_out_reversed": among_original}
+    for variant, ranks in expected.items():
+        metrics = METRICS[variant]
+        found = Ranks(metrics, variant, 1).run(attack, rng=np.random.default_rng(0))
+        assert [f.metric.name for f in found.findings] == list(metrics)
+        assert found.artefacts[0].frame["rank"].to_list() == ranks.tolist()
+    assert among_hidden.tolist() != among_original.tolist()
 
 
 def test_sets_swap_sides_for_singling_out(place: Path) -> None:

@@ -9,9 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 import personare.codecs.usc
+from personare.anonymizers.neural.xvector.anonymizer import XVector
 from personare.cli import app
 from personare.core.errors import ConfigError, StudyError
 from personare.pipeline.read import file_problems
+from personare.pipeline.resolve import resolve_anonymizer, resolve_attackers
 from personare.pipeline.roles import ENROLMENT, TRAIN, TRIAL
 from personare.pipeline.speech import study_corpus
 from personare.pipeline.study import ORIGINAL, read_study, with_corpus, with_pool
@@ -116,3 +118,18 @@ def test_a_pool_reaches_every_method_that_generates_and_no_other(tmp_path: Path)
     assert having == set(study.anonymizers) - {ORIGINAL, "b2"}
     with pytest.raises(ConfigError, match="no method of this study generates"):
         with_pool(read_study(ROOT / "recipes" / "legal-figure1.yaml"), tmp_path / "pool.npz")
+
+
+F0_KEPT = {"pitch": "keep", "f0": "keep", "energy": "keep", "timing": "keep"}
+
+
+@pytest.mark.parametrize("name", ["vpc2020", "zebra-vpc2020", "rp-gmm", "legal-figure1-many"])
+def test_b1_and_its_family_keep_f0_energy_and_timing_as_published(name: str) -> None:
+    study = read_study(ROOT / "recipes" / f"{name}.yaml")
+    systems = [resolve_anonymizer(label, settings or {}, ROOT) for label, settings in study.anonymizers.items()]
+    systems += [one.similar for one in resolve_attackers(study, systems, ROOT) if one.similar is not None]
+    built = {one.label: one.system.build() for one in systems if one.system is not None}
+    family = [method for method in built.values() if isinstance(method, XVector)]
+    assert isinstance(built["b1"], XVector) and built["b1"] in family
+    for method in family:
+        assert {setting: getattr(method, setting) for setting in F0_KEPT} == F0_KEPT

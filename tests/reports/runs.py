@@ -228,11 +228,12 @@ def voices(folder: Path, rng: np.random.Generator) -> tuple[list[Finding], list[
     found: list[Finding] = []
     artefacts: list[dict[str, Any]] = []
     for method, deid, gain in (("b1 <x>", 0.9, -4.0), ("b2", 0.4, -0.5)):
-        where = {"anonymizer": method, "embedder": "ge2e"}
-        found += [_finding("deid", deid, 0.05, where), _finding("g_vd", gain, 0.6, where)]
-        artefacts.append(
-            _table(folder, "similarity", _matrices(rng, 1 - deid), {"corpus": "demo", **where}, len(artefacts))
-        )
+        for gender in ("f", "m"):
+            where = {"anonymizer": method, "embedder": "ge2e", "gender": gender}
+            found += [_finding("deid", deid, 0.05, where), _finding("g_vd", gain, 0.6, where)]
+            artefacts.append(
+                _table(folder, "similarity", _matrices(rng, 1 - deid), {"corpus": "demo", **where}, len(artefacts))
+            )
     for method, attackers in LEFT.items():
         left, ranked = attackers["lazy"], {**_attack(method, "lazy"), "N": PEOPLE}
         ranks = np.clip((PEOPLE + 1) / 2 * np.exp(-left) + 1 + rng.normal(0, 0.3, PEOPLE), 1, PEOPLE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,6 +107,15 @@ def test_laplace_noise_clips_to_c_and_has_the_scale_2c_over_epsilon() -> None:
     assert float(noise.abs().mean()) == pytest.approx(block.scale, rel=0.02)
     assert float(noise.var()) == pytest.approx(2 * block.scale**2, rel=0.04)
     assert abs(float(noise.mean())) < 0.02
+
+
+def test_c_of_a_finished_variant_is_used_from_the_first_batch_on() -> None:
+    block = LaplaceNoise(15.0, clip=4.0)
+    noisy = block(100 * torch.ones(20_000, 8))
+    assert float(block.clip) == 4.0 and block.scale == pytest.approx(8 / 15)
+    assert float(noisy.mean()) == pytest.approx(4.0 / 8, abs=0.02)  # 800 in L1, clipped to 4
+    with pytest.raises(ValueError, match="clipping value"):
+        LaplaceNoise(15.0, clip=0.0)
 
 
 def test_laplace_noise_is_off_at_use() -> None:
@@ -260,6 +270,15 @@ def test_least_squares_losses_have_their_known_values_for_a_constant_verdict() -
     assert float(loss_d) == pytest.approx(0.75**2 + 0.25**2)
     assert float(loss_g) == pytest.approx(0.75**2)
     assert float(matching) == 0
+
+
+def test_feature_matching_is_summed_over_all_layers() -> None:
+    class Layers(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, x: Any) -> list[list[Any]]:
+            return [[x, 2 * x, x.sum()[None]], [3 * x, x.sum()[None]]]
+
+    _, _, matching = contest(Layers(), torch.ones(1, 1, 8), torch.zeros(1, 1, 8))
+    assert float(matching) == pytest.approx(1 + 2 + 3)
 
 
 def test_distillation_loss_is_distance_minus_log_sigmoid_of_the_cosine() -> None:

@@ -74,7 +74,7 @@ def test_a_method_without_its_models_says_what_it_needs_and_cannot_be_chosen(
         page.goto(f"{server.address}#{server.token}")
         to_strengths(page, hums(tmp_path / "speech", people=1, each=1))
         page.get_by_role("radio", name=ANOTHER).check(force=True)
-        usc = page.get_by_role("radio", name="usc")
+        usc = page.get_by_role("radio", name="usc", exact=True)
         assert usc.is_disabled() and not usc.is_checked()
         said = usc.evaluate(
             "one => one.getAttribute('aria-describedby').split(' ').map(id => document.getElementById(id).textContent)"
@@ -93,7 +93,7 @@ def test_usc_from_a_folder_to_the_verdict_and_a_report_that_names_it(opened: Any
         page.goto(f"{server.address}#{server.token}")
         to_strengths(page, hums(tmp_path / "speech", people=4, each=4))
         page.get_by_role("radio", name=ANOTHER).check(force=True)
-        page.get_by_role("radio", name="usc").check()
+        page.get_by_role("radio", name="usc", exact=True).check()
         page.get_by_role("button", name="Hide all voices").click()
         page.get_by_role("button", name="Let attackers listen").click()
         page.get_by_role("heading", name="The verdict").wait_for()

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
-from personare.core.catalog import Catalog
+from personare.anonymizers.papers import PAPERS
+from personare.core.catalog import Alias, Catalog
 from personare.core.protocols import Anonymizer
 
 BUILTIN = {
@@ -15,11 +16,17 @@ BUILTIN = {
     "world": "personare.anonymizers.signal.world:WorldWarp",
     "xvector": "personare.anonymizers.neural.xvector.anonymizer:XVector",
     "cascade": "personare.anonymizers.neural.cascade.anonymizer:Cascade",
+    "expressive": "personare.anonymizers.neural.expressive.anonymizer:Expressive",
     "usc": "personare.anonymizers.neural.codec:UscAnonymizer",
     "codec": "personare.anonymizers.neural.codec:CodecRoundTrip",
     "chain": "personare.anonymizers.signal.chain:Chain",
 }
-ANONYMIZERS = Catalog("anonymizer", BUILTIN, needs={"__call__": "__call__(self, audio, *, rng)"})
+ANONYMIZERS = Catalog(
+    "anonymizer",
+    BUILTIN,
+    needs={"__call__": "__call__(self, audio, *, rng)"},
+    aliases={name: Alias(row.method, row.settings, row.missing) for name, row in PAPERS.items()},
+)
 
 
 def anonymizer(name: str, /, **parameters: Any) -> Anonymizer:

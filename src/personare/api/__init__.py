@@ -5,7 +5,7 @@ Everything here is importable as ``personare.NAME``; nothing heavy is loaded bef
 
 from __future__ import annotations
 
-from personare.api.choices import methods, strengths
+from personare.api.choices import methods, paper_systems, strengths
 from personare.api.panels import PanelResults, analyze_panel, export_panel, make_panel
 from personare.api.proof import evaluate, infer, listen, measured, run_study
 from personare.api.registration import (
@@ -56,6 +56,7 @@ __all__ = [
     "make_panel",
     "measured",
     "methods",
+    "paper_systems",
     "read_audio",
     "read_corpus",
     "read_token_corpus",

@@ -29,6 +29,29 @@ def methods() -> list[dict[str, Any]]:
     return [asdict(method) for method in offered_methods()]
 
 
+def paper_systems() -> list[dict[str, Any]]:
+    """List the systems of papers that can be built here, by their names there: what each is, and what it still needs.
+
+    >>> {one["name"]: one["method"] for one in paper_systems()}["D1"]
+    'mcadams alpha=0.8 radius=0.975'
+    """
+    from personare.anonymizers.offered import needs
+    from personare.anonymizers.papers import PAPERS
+
+    return [
+        {
+            "name": row.name,
+            "summary": f"{row.typed}. Differs from the original: {row.deviations}.",
+            "needs": needs(row.name),
+            "strength": "",
+            "method": row.typed,
+            "paper": f"{row.paper}, {row.section}",
+        }
+        for row in PAPERS.values()
+        if not row.missing
+    ]
+
+
 def language_models(code: str) -> tuple[str, ...]:
     """Name the models that ``balanced`` and ``strong`` need for speech in a language, in the order of the model index.
 

@@ -203,6 +203,7 @@ def run_study(
     speakers: int | None = None,
     utterances: int | None = None,
     pool: str | Path | None = None,
+    train: str | Path | None = None,
     resume: bool = False,
     engine: Engine | None = None,
     jobs: int = 1,
@@ -211,7 +212,7 @@ def run_study(
     """Run a study file (or a Study) into a run folder; every problem is named before any work is done."""
     from personare.pipeline.read import file_problems
     from personare.pipeline.run import checked_run
-    from personare.pipeline.study import Study, read_study, with_corpus, with_pool
+    from personare.pipeline.study import Study, read_study, with_corpus, with_pool, with_training
 
     home, written = Path.cwd(), ""
     if isinstance(study, Study):
@@ -226,6 +227,8 @@ def run_study(
         chosen = with_corpus(chosen, Path(corpus), speakers=speakers, utterances=utterances)
     elif speakers or utterances:
         raise ConfigError("speakers and utterances choose from another corpus; a study says its own numbers itself")
+    if train is not None:
+        chosen = with_training(chosen, Path(train))
     if pool is not None:
         chosen = with_pool(chosen, Path(pool))
     folder, keeps = _run_folder(out)

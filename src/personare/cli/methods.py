@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 def methods(
     name: str | None = typer.Argument(None, help="One method, or module:Class of your own, to see its parameters."),
+    papers: bool = typer.Option(False, "--papers", help="List the systems of papers by their names there."),
     as_json: bool = show.JSON,
 ) -> None:
-    """List the strengths and the anonymizers, or the parameters of one.
+    """List the strengths and the anonymizers, the systems of papers, or the parameters of one.
 
     The figures of a strength were measured on held-out speakers: how often an
     attacker who hides voices in the same way errs (EER; 50 % is guessing), and
@@ -28,6 +29,10 @@ def methods(
 
         personare methods mcadams
 
+        personare methods --papers
+
+        personare methods M1c3
+
         personare methods my_module:MyAnonymizer
     """
     import dataclasses
@@ -35,6 +40,11 @@ def methods(
     from personare.anonymizers import ANONYMIZERS
     from personare.anonymizers.presets import PRESETS, UNPROTECTED
 
+    if papers and name is not None:
+        raise typer.BadParameter("--papers lists all systems of papers; leave the name out, or --papers")
+    if papers:
+        _papers(as_json=as_json)
+        return
     if name is None and as_json:
         strengths = [_as_row(one) for one in PRESETS.values()]
         show.json_object({"strengths": strengths, "unprotected": UNPROTECTED, "methods": ANONYMIZERS.names()})
@@ -57,13 +67,17 @@ def methods(
         )
         rows = [[n, ANONYMIZERS.summary(n)] for n in ANONYMIZERS.names()]
         show.table("anonymizers", ["name", "what it does"], rows)
+        show.text(
+            "Systems of papers, by their names there (B1, B2, M1c3, RP+GMM, USC, ...): personare methods --papers"
+        )
         return
     cls = ANONYMIZERS.load(name)
+    _, settings = ANONYMIZERS.resolve(name)
     shown = [
         [
             f.name,
             f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type)),
-            "" if f.default is dataclasses.MISSING else str(f.default),
+            str(settings[f.name]) if f.name in settings else "" if f.default is dataclasses.MISSING else str(f.default),
         ]
         for f in dataclasses.fields(cls)
         if f.init
@@ -72,11 +86,47 @@ def methods(
         columns = ("parameter", "type", "default")
         show.json_object({"name": name, "parameters": [dict(zip(columns, row, strict=True)) for row in shown]})
         return
+    if card := _paper_card(name):
+        show.text(card)
     intro, meanings = _explained(show.description(cls) or name)
     show.text(intro)
-    defaults = {f.name: f.default for f in dataclasses.fields(cls)}
+    defaults = {f.name: settings.get(f.name, f.default) for f in dataclasses.fields(cls)}
     rows = [[name, kind, _short(defaults[name], text), meanings.get(name, "")] for name, kind, text in shown]
     show.table("", ["parameter", "type", "default", "what it means"], rows)
+
+
+def _papers(*, as_json: bool) -> None:
+    """Print the table of the papers' systems."""
+    from personare.anonymizers.papers import PAPERS
+
+    systems = list(PAPERS.values())
+    if as_json:
+        names = ("name", "paper", "section", "method", "deviations", "missing")
+        plain = [{name: getattr(row, name) for name in names} | {"settings": dict(row.settings)} for row in systems]
+        show.json_object({"papers": plain})
+        return
+    papers = list(dict.fromkeys(row.paper for row in systems))
+    rows = [
+        [
+            *(row.name, f"[{papers.index(row.paper) + 1}] {row.section}", row.typed or "not here"),
+            row.deviations or f"missing: {row.missing}",
+        ]
+        for row in systems
+    ]
+    show.table("systems of papers: --method NAME", ["name", "described in", "is", "what differs here"], rows)
+    for number, paper in enumerate(papers, start=1):
+        show.text(f"[{number}] {paper}")
+
+
+def _paper_card(name: str) -> str:
+    """Say what a system of a paper is here, and what differs from the original; nothing of another name."""
+    from personare.anonymizers import ANONYMIZERS
+    from personare.anonymizers.papers import PAPERS
+
+    row = PAPERS.get(ANONYMIZERS.alias_of(name) or "")
+    if row is None:
+        return ""
+    return f"{row.name} ({row.paper}, {row.section}) is {row.typed}. Differs from the original: {row.deviations}."
 
 
 def _explained(doc: str) -> tuple[str, dict[str, str]]:

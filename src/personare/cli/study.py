@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Compare methods, attackers and listeners as one file says.")
 
-Other = tuple[Path | None, int | None, int | None, Path | None]
+Other = tuple[Path | None, int | None, int | None, Path | None, Path | None]
 STUDY = typer.Argument(..., metavar="STUDY", help="A study file (YAML).")
 OUT = typer.Option(None, "--out", metavar="RUN", help="The run folder.  [STUDY-run, in the current folder]")
 CORPUS = typer.Option(None, "--corpus", metavar="PATH", help="Run on this corpus instead of the study's own.")
@@ -26,6 +26,7 @@ UTTERANCES = typer.Option(
 POOL = typer.Option(
     None, "--pool", metavar="FILE", help="Speaker vectors that pseudo-speakers are generated from (.npz)."
 )
+TRAIN = typer.Option(None, "--train", metavar="PATH", help="Speech of other people, for attackers to learn from.")
 JOBS = typer.Option(1, "--jobs", "-j", min=1, help="How many processes work at once.")
 
 
@@ -37,6 +38,7 @@ def run(
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
     pool: Path | None = POOL,
+    train: Path | None = TRAIN,
     engine: str = given.ENGINE,
     address: str | None = given.ADDRESS,
     jobs: int = JOBS,
@@ -69,6 +71,7 @@ def run(
             speakers=speakers,
             utterances=utterances,
             pool=pool,
+            train=train,
             resume=resume,
             engine=machine,
             watch=watch,
@@ -84,6 +87,7 @@ def check(
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
     pool: Path | None = POOL,
+    train: Path | None = TRAIN,
     as_json: bool = show.JSON,
 ) -> None:
     """Say everything that is wrong with studies before hours of work; nothing is anonymized, embedded or written.
@@ -105,7 +109,7 @@ def check(
     problems: list[str] = []
     for study in studies:
         try:
-            chosen = _checked(study, (corpus, speakers, utterances, pool), out or _folder(study))
+            chosen = _checked(study, (corpus, speakers, utterances, pool, train), out or _folder(study))
         except PersonareError as error:
             if len(studies) == 1:
                 raise
@@ -128,6 +132,7 @@ def plan(
     speakers: int | None = SPEAKERS,
     utterances: int | None = UTTERANCES,
     pool: Path | None = POOL,
+    train: Path | None = TRAIN,
     jobs: int = JOBS,
     probe: bool = typer.Option(True, "--probe/--no-probe", help="Time a couple of utterances in every kind of work."),
     as_json: bool = show.JSON,
@@ -145,7 +150,7 @@ def plan(
     from personare.pipeline.estimate import plan_study
 
     folder = out or _folder(study)
-    chosen = _checked(study, (corpus, speakers, utterances, pool), folder)
+    chosen = _checked(study, (corpus, speakers, utterances, pool, train), folder)
     found = plan_study(chosen, folder, home=study.resolve().parent, probe=probe)
     show.failures([(p.label, p.trouble) for p in found.stages if p.trouble])
     if as_json:
@@ -192,15 +197,23 @@ def _checked(path: Path, other: Other, folder: Path) -> Study:
     return study
 
 
-def _on(study: Study, corpus: Path | None, speakers: int | None, utterances: int | None, pool: Path | None) -> Study:
-    """Put another corpus in the place of the study's own, or a part of it, and another pool."""
-    from personare.pipeline.study import with_corpus, with_pool
+def _on(
+    study: Study,
+    corpus: Path | None,
+    speakers: int | None,
+    utterances: int | None,
+    pool: Path | None,
+    train: Path | None,
+) -> Study:
+    """Put another corpus in the place of the study's own, or a part of it, another pool and other training speech."""
+    from personare.pipeline.study import with_corpus, with_pool, with_training
 
     if corpus is None and (speakers or utterances):
         raise typer.BadParameter(
             "--speakers and --utterances choose from --corpus; a study says its own numbers itself"
         )
     other = study if corpus is None else with_corpus(study, corpus, speakers=speakers, utterances=utterances)
+    other = other if train is None else with_training(other, train)
     return other if pool is None else with_pool(other, pool)
 
 

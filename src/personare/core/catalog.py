@@ -29,6 +29,15 @@ _PLACE = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")  # module:Class
 
 
 @dataclass(frozen=True)
+class Alias:
+    """Another name of a method with settings; ``missing`` says what a method of this name needs that is not here."""
+
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    missing: str = ""
+
+
+@dataclass(frozen=True)
 class Catalog:
     """A family of interchangeable methods; each is a frozen dataclass whose fields are its parameters.
 
@@ -37,11 +46,14 @@ class Catalog:
     kind : the word used in messages, e.g. ``"anonymizer"``; plug-ins join the entry point ``personare.<kind>s``.
     builtin : name -> ``"module:Class"``, imported only when asked for.
     needs : what every class must define: name of the method -> how it is called, for messages.
+    aliases : further names, those of papers: each is a method with settings. Upper and lower case and spaces do not
+        count, and a method's own name comes first.
     """
 
     kind: str
     builtin: Mapping[str, str] = field(repr=False)
     needs: Mapping[str, str] = field(default_factory=dict, repr=False)
+    aliases: Mapping[str, Alias] = field(default_factory=dict, repr=False)
 
     @property
     def registered(self) -> dict[str, type]:
@@ -54,15 +66,38 @@ class Catalog:
 
     def load(self, name: str) -> type:
         """Import the class behind a name, or behind ``module:Class``."""
+        name = self.resolve(name)[0]
         if name in self.registered:
             return self.registered[name]
         target = self.builtin.get(name) or self._plugins().get(name)
         if target is None and ":" not in name:
-            raise UnknownNameError(f"no {self.kind} '{name}'; {did_you_mean(name, self.names())}")
+            known = [*self.names(), *self.aliases]
+            raise UnknownNameError(f"no {self.kind} '{name}'; {did_you_mean(name, known)}")
         target = target or name
         label = f"{self.kind} '{name}'" + (f" ({target})" if target != name else "")
         module, _, attribute = target.partition(":")
         return self._checked(_attribute(_imported(module, label), attribute, label), label)
+
+    def resolve(self, name: str) -> tuple[str, Mapping[str, Any]]:
+        """Give the method's own name and the settings that an alias stands for; a name of its own has none.
+
+        >>> methods = Catalog("method", {"mcadams": "x:Y"}, aliases={"B2": Alias("mcadams", {"alpha": 0.8})})
+        >>> methods.resolve("b2"), methods.resolve("mcadams")
+        (('mcadams', {'alpha': 0.8}), ('mcadams', {}))
+        """
+        known = self.alias_of(name)
+        if known is None:
+            return name, {}
+        alias = self.aliases[known]
+        if alias.missing:
+            raise ConfigError(f"{self.kind} '{known}' cannot be built here; missing: {alias.missing}")
+        return alias.method, alias.settings
+
+    def alias_of(self, name: str) -> str | None:
+        """Give an alias as it is written in its paper; None where the name is another."""
+        if not self.aliases or ":" in name or name in {*self.builtin, *self.registered, *self._plugins()}:
+            return None
+        return next((known for known in self.aliases if _form(known) == _form(name)), None)
 
     def summary(self, name: str) -> str:
         """Give the first line of what a method says of itself, as plain text: marks of code are for other readers."""
@@ -81,6 +116,8 @@ class Catalog:
 
     def make(self, name: str, /, **parameters: Any) -> Any:
         """Make the method with these parameters; unknown names and wrong types are errors with a suggestion."""
+        name, settings = self.resolve(name)
+        parameters = {**settings, **parameters}
         cls = self.load(name)
         renamed: Mapping[str, str] = getattr(cls, "RENAMED", {})
         for old in parameters.keys() & renamed.keys():
@@ -111,6 +148,11 @@ class Catalog:
 
     def _plugins(self) -> dict[str, str]:
         return _installed(f"personare.{self.kind}s", tuple(sys.path))
+
+
+def _form(name: str) -> str:
+    """The form in which names of papers compare: without spaces, in small letters."""
+    return "".join(name.split()).casefold()
 
 
 @lru_cache

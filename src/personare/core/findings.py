@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -172,6 +172,29 @@ class Finding:
             "cite": self.metric.cite,
             "conditions": dict(self.conditions),
         }
+
+
+BREAKDOWNS = frozenset({"gender", "trial_list"})
+ATTACK_OR_LISTENER = ("corpus", "anonymizer", "attacker", "listener", "listener_trained_on", "embedder", "L")
+
+
+def without_breakdowns(findings: Iterable[Finding]) -> list[Finding]:
+    """Drop the rows of single genders and single trial lists where a row for everybody exists.
+
+    DeID and G_VD are measured within each gender: their rows stay, as there is no row for everybody.
+
+    >>> card = MetricCard("eer", "EER", "higher", (0, 0.5), 0.5, "")
+    >>> rows = [Finding(card, Estimate(0.1, 0, 0.2, 9), {"L": 1, **more}) for more in ({}, {"gender": "f"})]
+    >>> [len(without_breakdowns(some)) for some in (rows, rows[1:])]
+    [1, 1]
+    """
+    kept = list(findings)
+    everybody = {_place(f) for f in kept if not BREAKDOWNS & f.conditions.keys()}
+    return [f for f in kept if not BREAKDOWNS & f.conditions.keys() or _place(f) not in everybody]
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    return (finding.metric.name, *(finding.conditions.get(name) for name in ATTACK_OR_LISTENER))
 
 
 def _known(value: float | None) -> float | None:

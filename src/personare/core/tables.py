@@ -172,13 +172,17 @@ class Corpus(Table):
 
 @dataclass(frozen=True, eq=False)
 class Trials(Table):
-    """Questions to an attacker: is the speaker enrolled as ``enroll`` the one heard in ``test``?"""
+    """Questions to an attacker: is the speaker enrolled as ``enroll`` the one heard in ``test``?
+
+    ``list`` is the file that names the trial, where a corpus has several lists.
+    """
 
     required: ClassVar[Mapping[str, pl.DataType]] = {
         "enroll": pl.String(),
         "test": pl.String(),
         "target": pl.Boolean(),
     }
+    optional: ClassVar[Mapping[str, pl.DataType]] = {"list": pl.String()}
     key: ClassVar[tuple[str, ...]] = ("enroll", "test")
 
 

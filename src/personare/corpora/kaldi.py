@@ -1,8 +1,9 @@
 """Kaldi and VoicePrivacy data directories: wav.scp, utt2spk and the lists beside them.
 
-Read where present: segments, spk2gender, text, utt2dur, utt2lang, enrolls, trials (also trials_f, trials_m). Relative
-paths are taken from the data directory, else from the current folder. Shell pipes and archives are refused: nothing is
-executed.
+Read where present: segments, spk2gender, text, utt2dur, utt2lang, and the lists of VoicePrivacy: enrolls with trials,
+trials_f and trials_m; of VCTK enrolls_mic2 with trials_f_mic2 (different sentences), trials_f_common_mic2 (common ones)
+and those of men. Where several microphones have lists, the second is used, as in the challenge. Relative paths are
+taken from the data directory, else from the current folder. Shell pipes and archives are refused: nothing is executed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from personare.corpora.gathering import Reading, checked_trials, gather, idle_sp
 from personare.corpora.listing import located, pairs
 from personare.corpora.problems import Problem, found, plain
 
-TRIAL_LISTS = ("trials", "trials_f", "trials_m")
+TRIAL_LIST = re.compile(r"trials(_[fm])?(_common)?(?P<microphone>_mic\d)?")
+ENROLMENT_LISTS = ("enrolls", "enrolls_mic2", "enrolls_mic1")
 TRIAL_WORDS = {"target": True, "nontarget": False}
 Pairs = list[tuple[str, str]]
 _TEXT = {"utterance": pl.String(), "audio": pl.String()}
@@ -157,21 +159,43 @@ def _trials(path: Path, frame: pl.DataFrame) -> tuple[Trials | None, list[Proble
     """Read ``speaker utterance target|nontarget`` from every trial list."""
     rows: list[tuple[str, str, bool]] = []
     bad: list[str] = []
-    for name in TRIAL_LISTS:
-        for enroll, rest in pairs(path / name) if (path / name).is_file() else []:
+    listed_in: dict[tuple[str, str], str] = {}
+    names = _trial_lists(path)
+    for name in names:
+        for enroll, rest in pairs(path / name):
             parts = rest.split()
             if len(parts) == 2 and parts[1] in TRIAL_WORDS:
                 rows.append((enroll, parts[0], TRIAL_WORDS[parts[1]]))
+                listed_in.setdefault((enroll, parts[0]), name)
             else:
                 bad.append(f"{enroll} {rest}")
-    return checked_trials(rows, tests=set(frame["utterance"]), enrolls=None, bad=bad, place="trials")
+    trials, problems = checked_trials(rows, tests=set(frame["utterance"]), enrolls=None, bad=bad, place="trials")
+    if trials is None or len(names) < 2:
+        return trials, problems
+    lists = [listed_in[pair] for pair in trials.frame.select("enroll", "test").iter_rows()]
+    return Trials(trials.frame.with_columns(pl.Series("list", lists, dtype=pl.String))), problems
+
+
+def _enrolment_list(path: Path) -> Path | None:
+    return next((path / name for name in ENROLMENT_LISTS if (path / name).is_file()), None)
+
+
+def _trial_lists(path: Path) -> list[str]:
+    """Name the trial lists of a directory; of several microphones, those of the enrolment's."""
+    matches = [match for file in sorted(path.glob("trials*")) if (match := TRIAL_LIST.fullmatch(file.name))]
+    microphones = sorted({match["microphone"] for match in matches if match["microphone"]})
+    enrolment = _enrolment_list(path)
+    own = None if enrolment is None else re.search(r"_mic\d$", enrolment.name)
+    chosen = own[0] if own else microphones[-1] if microphones else None
+    return [match[0] for match in matches if match["microphone"] in (None, chosen)]
 
 
 def _roles(path: Path, frame: pl.DataFrame, trials: Trials | None) -> pl.DataFrame:
     """Say in ``role`` which utterances VoicePrivacy sets apart: 'enroll' (listed in enrolls) or 'test' (in a trial)."""
-    if not (path / "enrolls").is_file():
+    enrolment = _enrolment_list(path)
+    if enrolment is None:
         return frame
-    listed = {word for key, rest in pairs(path / "enrolls") for word in (key, *rest.split())}
+    listed = {word for key, rest in pairs(enrolment) for word in (key, *rest.split())}
     tests = [] if trials is None else trials.frame["test"].unique().to_list()
     role = pl.when(pl.col("utterance").is_in(list(listed))).then(pl.lit("enroll"))
     return frame.with_columns(role=role.when(pl.col("utterance").is_in(tests)).then(pl.lit("test")))

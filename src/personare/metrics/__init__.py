@@ -72,6 +72,8 @@ CARDS: Mapping[str, str] = {
     # voice similarity matrices
     "deid": "personare.metrics.privacy.similarity:CARD",
     "g_vd": "personare.metrics.privacy.similarity:GAIN_CARD",
+    "deid_pooled": "personare.metrics.privacy.similarity:POOLED_CARD",
+    "g_vd_pooled": "personare.metrics.privacy.similarity:POOLED_GAIN_CARD",
     # a voice and the recording it was made from
     "sim": "personare.metrics.privacy.source_similarity:CARD",
     # the legal criteria: can a recording be linked to a person, can a voice be isolated in a gallery?
@@ -83,6 +85,8 @@ CARDS: Mapping[str, str] = {
     "rank_link_p1": "personare.metrics.privacy.ranks:LINK_CARD",
     "rank_single_p50": "personare.metrics.privacy.ranks:SINGLE_MEDIAN_CARD",
     "rank_single_p1": "personare.metrics.privacy.ranks:SINGLE_CARD",
+    "rank_single_reversed_p50": "personare.metrics.privacy.ranks:REVERSED_MEDIAN_CARD",
+    "rank_single_reversed_p1": "personare.metrics.privacy.ranks:REVERSED_CARD",
     # relinking: who has the originals finds them again, without any voice
     "relink_duration": "personare.metrics.privacy.relink:DURATION_CARD",
     "relink_envelope": "personare.metrics.privacy.relink:ENVELOPE_CARD",
@@ -98,6 +102,9 @@ CARDS: Mapping[str, str] = {
     "f0_spearman": "personare.metrics.utility.pitch:CARD",
     "pitch_correlation": "personare.metrics.utility.pitch:PEARSON_CARD",
     "uar": "personare.metrics.utility.recall:CARD",
+    "recall": "personare.metrics.utility.recall:CLASS_CARD",
+    "f0_shape": "personare.metrics.utility.shape:F0_CARD",
+    "energy_shape": "personare.metrics.utility.shape:ENERGY_CARD",
     "voicing_error": "personare.metrics.utility.voicing:CARD",
     # utility: how it sounds
     "pesq": "personare.metrics.utility.quality:PESQ_CARD",
@@ -119,6 +126,7 @@ CARDS: Mapping[str, str] = {
     "clustering_f1_difference": "personare.metrics.privacy.listener_groups:F1_CARD",
     "classification_change_difference": "personare.metrics.privacy.listener_groups:CHANGE_CARD",
     # listening panels: what people think of the speech
+    "expression_found": "personare.metrics.utility.opinion:EXPRESSION_CARD",
     "naturalness": "personare.metrics.utility.opinion:NATURALNESS_CARD",
     "intelligibility": "personare.metrics.utility.opinion:INTELLIGIBILITY_CARD",
     "similarity": "personare.metrics.utility.opinion:SIMILARITY_CARD",

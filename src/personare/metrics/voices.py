@@ -18,7 +18,7 @@ from personare.metrics.intervals import LEVEL
 from personare.metrics.privacy import legal, population, similarity
 from personare.metrics.privacy.linkability import Linkability
 from personare.metrics.privacy.ranks import PAPER_TESTS, RankTest, rank_test
-from personare.metrics.privacy.singling_out import PAPER_DRAWS, PAPER_FOLDS, SinglingOut
+from personare.metrics.privacy.singling_out import PAPER_DRAWS, PAPER_ENROLMENT, PAPER_FOLDS, SinglingOut
 from personare.metrics.privacy.source_similarity import sim_estimate
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def singling_out(
     L: int = 1,
     N: int | Sequence[int] | None = None,
     predicates: int = legal.PAPER_PREDICATES,
+    enrolment: int = PAPER_ENROLMENT,
     draws: int = PAPER_DRAWS,
     folds: int = PAPER_FOLDS,
     control: bool = False,
@@ -110,7 +111,8 @@ def singling_out(
     Parameters
     ----------
     test : the gallery, one row per utterance; every speaker in it needs two conversations of L utterances.
-    enroll : whose voices are looked for; ``predicates`` of them are drawn, enrolled with 30 utterances at most.
+    enroll : whose voices are looked for; ``predicates`` of them are drawn.
+    enrolment : utterances they are enrolled with at most: 30 in the paper, 10 in the code of its authors.
     draws, folds : the paper's protocol; control : take the enrolled speakers out of the gallery.
 
     >>> from personare import metrics
@@ -118,7 +120,14 @@ def singling_out(
     >>> metrics.singling_out(voices, who, voices, who, N=4).estimate.value
     1.0
     """
-    how = {"predicates": predicates, "draws": draws, "folds": folds, "control": control, "unit_first": unit_first}
+    how = {
+        "predicates": predicates,
+        "enrolment": enrolment,
+        "draws": draws,
+        "folds": folds,
+        "control": control,
+        "unit_first": unit_first,
+    }
     run = legal.single_out_conversations(
         enroll,
         enroll_speakers,
@@ -138,7 +147,7 @@ def ranks(
     reference: ArrayLike,
     reference_speakers: ArrayLike,
     *,
-    variant: Literal["linkability", "singling_out"] = "linkability",
+    variant: Literal["linkability", "singling_out", "singling_out_reversed"] = "linkability",
     tests: int = PAPER_TESTS,
     rng: Rng = 0,
     level: float = LEVEL,

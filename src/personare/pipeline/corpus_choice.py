@@ -49,7 +49,9 @@ class CorpusChoice:
         enrolment and trial are for what their names say.
     train, calibration : where no part is named: how many speakers (below 1: which share) are set aside.
     train_path : another corpus to learn from; speakers who are attacked are left out of it.
-    split : how the attacked speakers' utterances become enrolment and trial: dealt in ``halves``; the first
+    split : how the attacked speakers' utterances become enrolment and trial: ``auto`` uses the lists of a VoicePrivacy
+        directory where there are some (nobody of it is set aside then: name speech to learn from with ``train_path``),
+        and halves otherwise; dealt in ``halves``; the first
         ``enrolment`` by ``count``; ``sets`` A and B of the legal paper; the ``lists`` of a VoicePrivacy directory;
         ``trial`` enrols nothing, for what needs no enrolment (inference, listeners); ``train`` attacks nobody: all of
         it is speech that listeners of the study learn from (``learns_from``).
@@ -73,7 +75,7 @@ class CorpusChoice:
     train: float = 0.0
     calibration: float = 0.0
     train_path: Path | None = None
-    split: Literal["halves", "count", "sets", "lists", "trial", "train"] = "halves"
+    split: Literal["auto", "halves", "count", "sets", "lists", "trial", "train"] = "auto"
     enrolment: int | None = None
     min_speech: tuple[float, float] = (2, 2)
     unit: Literal["utterances", "seconds"] = "utterances"

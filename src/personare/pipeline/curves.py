@@ -103,7 +103,7 @@ def single_out_curves(
 def rank_findings(pairs: Mapping[str, VectorPair], *, tests: int, original: bool, seed: int = 1) -> list[Finding]:
     """Sort everybody by likeness for each attacker; ``original`` says that enrolment is original speech."""
     metrics = ("rank_single_p50", "rank_single_p1") if original else ("rank_link_p50", "rank_link_p1")
-    question = Ranks(metrics, not original, tests)
+    question = Ranks(metrics, "singling_out" if original else "linkability", tests)
     findings: list[Finding] = []
     for name, pair in pairs.items():
         attack = PlayedAttack(Attack(pair.enroll.sorted(), pair.test.sorted()), seed)

@@ -39,6 +39,7 @@ CONDITIONS: dict[str, Any] = {
     "L": pl.Int64,
     "N": pl.Int64,
     "gender": pl.String,
+    "trial_list": pl.String,
     "speaker": pl.String,
     "listener": pl.String,
     "listener_trained_on": pl.String,

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from personare.core.findings import Finding
+from personare.core.findings import Finding, without_breakdowns
 from personare.pipeline.measured import finite
 from personare.pipeline.study import ORIGINAL, Bound
 
@@ -81,6 +81,8 @@ def judged(bounds: Sequence[Bound], findings: Iterable[Finding]) -> list[Verdict
     verdicts: list[Verdict] = []
     for bound in bounds:
         fitting = [f for f in found if _speaks_of(bound, f)]
+        if bound.gender is None:  # a breakdown is judged where it is asked for, or where there is nothing else
+            fitting = without_breakdowns(fitting)
         verdicts += [_verdict(bound, f) for f in fitting] or [Verdict(bound, None, _end(bound), None, False)]
     return verdicts
 
@@ -95,8 +97,6 @@ def _speaks_of(bound: Bound, finding: Finding) -> bool:
     conditions = finding.conditions
     if bound.anonymizer is None and conditions.get("anonymizer") == ORIGINAL:
         return False
-    if bound.gender is None and "gender" in conditions:
-        return False  # the breakdown is judged only where it is asked for
     return all(conditions.get(name) == value for name, value in _asked(bound).items())
 
 

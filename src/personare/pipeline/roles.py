@@ -3,10 +3,11 @@
 train, calibration   other people: attackers learn from the first, and set their scale on the second
 enrolment, trial     the attacked people: what the attacker has of them, and what the attacker hears
 
-Rules for the attacked: ``halves`` (each speaker's utterances dealt, the larger half enrolled), ``count`` (so many are
-enrolled), ``sets`` (A and B of vauquier2025legal, section 3.1: everybody in B is in A with other utterances; A is
-enrolled, B is the trial, and for Singling Out the other way round), ``lists`` (VoicePrivacy's enrolls and trials),
-``trial`` (nothing is enrolled), ``train`` (nobody is attacked).
+Rules for the attacked: ``auto`` (the lists of the corpus where there are some, else halves), ``halves`` (each speaker's
+utterances dealt, the larger half enrolled), ``count`` (so many are enrolled), ``sets`` (A and B of vauquier2025legal,
+section 3.1: everybody in B is in A with other utterances; A is enrolled, B is the trial, and for Singling Out the other
+way round), ``lists`` (VoicePrivacy's enrolls and trials), ``trial`` (nothing is enrolled), ``train`` (nobody is
+attacked).
 Deviations: the paper does not say how a speaker's speech is shared between A and B; here by ``min_speech``.
 """
 

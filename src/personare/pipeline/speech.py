@@ -130,6 +130,9 @@ def study_corpus(label: str, study: Study, *, stages: Path, attacked: Sequence[s
         notes += more
         choice, more = _parts_found(choice, frame) if choice.is_attacked else (choice, [])
         notes += more
+        choice, more = _lists_found(choice, frame, trials)
+        notes += more
+        trials = trials if choice.split == "lists" else None
         frame, more = _attacked_only(frame, choice, attacked)
         notes += more
     frame, more = with_roles(frame, choice, key)
@@ -213,7 +216,7 @@ def _parts_found(choice: CorpusChoice, frame: pl.DataFrame) -> tuple[CorpusChoic
     known = set(frame["part"].drop_nulls().unique().to_list()) if "part" in frame.columns else set()
     if choice.parts is not None or len(known) < 2:
         return choice, []
-    if {ENROLMENT, TRIAL} <= known and choice.split == "halves":
+    if {ENROLMENT, TRIAL} <= known and choice.split in ("auto", "halves"):
         named = {name: name for name in OWN_PARTS if name in known}
         chosen = replace(choice, parts=Parts(**named), train=0.0, calibration=0.0, one_sided=choice.one_sided or "keep")
         return chosen, [f"the corpus' own parts are used as they are called: {', '.join(named)}"]
@@ -223,6 +226,36 @@ def _parts_found(choice: CorpusChoice, frame: pl.DataFrame) -> tuple[CorpusChoic
     return replace(choice, parts=Parts(train="train"), train=0.0, calibration=0.0), [
         f"nobody of the corpus' own part 'train' is attacked, attackers who learn may learn from it; attacked: {others}"
     ]
+
+
+def _lists_found(choice: CorpusChoice, frame: pl.DataFrame, trials: Trials | None) -> tuple[CorpusChoice, list[str]]:
+    """Use the enrolment and trial lists of a VoicePrivacy directory, where nobody chose another split; and say so."""
+    roles = set(frame["role"].drop_nulls().unique().to_list()) if "role" in frame.columns else set()
+    if choice.split == "auto" and choice.parts is None and trials is not None and roles >= {"enroll", "test"}:
+        aside = [name for name in ("train", "calibration") if getattr(choice, name)]
+        notes = [f"the enrolment and trial lists of the corpus are used: {trial_counts(trials)}"]
+        if aside:
+            kept = "nobody of the lists is set aside, although the study asks for it"
+            notes.append(f"{kept} ({', '.join(aside)}); name speech to learn from with --train, or train_path")
+        return replace(choice, split="lists", train=0.0, calibration=0.0, one_sided="keep"), notes
+    if choice.split == "lists" and trials is not None:
+        return choice, [f"the enrolment and trial lists of the corpus are used: {trial_counts(trials)}"]
+    return choice, []
+
+
+def trial_counts(trials: Trials) -> str:
+    """Count the trials of each list, as Table 2 of the VoicePrivacy 2020 paper does.
+
+    >>> frame = pl.DataFrame({"enroll": ["a", "a"], "test": ["u", "v"], "target": [True, False]})
+    >>> trial_counts(Trials(frame))
+    '1 target and 1 impostor trials'
+    """
+    frame = trials.frame if "list" in trials.frame.columns else trials.frame.with_columns(pl.lit("").alias("list"))
+    counts = []
+    for (name,), part in frame.group_by(["list"], maintain_order=True):
+        targets = int(part["target"].sum())
+        counts.append(f"{name} {targets:,} target and {len(part) - targets:,} impostor trials".strip())
+    return "; ".join(sorted(counts))
 
 
 def _invented(wanted: Wanted, folder: Path) -> pl.DataFrame:

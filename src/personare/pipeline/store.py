@@ -27,7 +27,7 @@ VERSIONS = {
     "generate": 1,
     "train": 1,
     "listen": 2,
-    "measure": 7,
+    "measure": 8,
 }
 Failures = tuple[tuple[str, str], ...]
 

@@ -85,6 +85,8 @@ class Study:
         of the speakers.tsv beside it.
     populations : sizes beyond the corpus for which linkability is forecast.
     repetitions : random draws of Singling Out; rank_tests : tests per speaker of the rank metrics.
+    enrolment_utterances : utterances that describe a voice in Singling Out, at most (30 in the paper, 10 in the code of
+        its authors).
     skip_impossible : leave out (and note) every L and N that the corpus is too small for, instead of refusing to run.
     by : a column of the corpus (gender, age_group, part, ...): what listeners find for each of its values, too.
     clips : utterances whose sound goes into the report.
@@ -101,6 +103,7 @@ class Study:
     populations: tuple[int, ...] = ()
     attributes: tuple[str, ...] = ("gender",)
     repetitions: int = 5
+    enrolment_utterances: int = 30
     rank_tests: int = 100
     skip_impossible: bool = False
     by: str | None = None
@@ -123,6 +126,8 @@ class Study:
                 raise ConfigError(f"{name} must be {smallest} or more, not {odd[0]}")
         if not self.utterances_per_trial or self.repetitions < 1 or self.rank_tests < 1 or self.clips < 0:
             raise ConfigError("utterances_per_trial, repetitions and rank_tests must be at least 1, clips at least 0")
+        if self.enrolment_utterances < 1:
+            raise ConfigError(f"enrolment_utterances must be at least 1, not {self.enrolment_utterances}")
         if not any(one.is_attacked for one in self.corpora.values()) or not self.anonymizers:
             raise ConfigError("a study needs at least one corpus, not only learnt from, and one anonymizer")
 
@@ -179,6 +184,15 @@ def with_corpus(study: Study, path: Path, *, speakers: int | None = None, uttera
     train, calibration = (_share(aside, choice) for aside in (choice.train, choice.calibration))
     chosen = replace(choice, path=path.resolve(), speakers=speakers, utterances=utterances)
     return replace(study, corpora={name: replace(chosen, train=train, calibration=calibration), **others})
+
+
+def with_training(study: Study, path: Path) -> Study:
+    """Let the attackers of a study learn from another corpus; nobody of the attacked corpora is set aside then."""
+    corpora = {
+        label: replace(choice, train_path=path.resolve(), train=0.0) if choice.is_attacked else choice
+        for label, choice in study.corpora.items()
+    }
+    return replace(study, corpora=corpora)
 
 
 def with_pool(study: Study, path: Path) -> Study:

@@ -29,7 +29,7 @@ from personare.reports.report import write_page
 from personare.reports.run import Run, read_run
 from personare.reports.sections.choosing import fewest_utterances, gallery_size, groups, overall, slug, values
 
-SAME = ("corpus", "anonymizer", "attacker", "knowledge", "embedder", "scorer", "L", "N", "gender")
+SAME = ("corpus", "anonymizer", "attacker", "knowledge", "embedder", "scorer", "L", "N", "gender", "trial_list")
 ALSO = ("listener", "listener_trained_on", "attribute", "frames", "prior")
 Overlap = Literal["yes", "no", "unknown"]
 HEAD = ["method", "by", "metric", "under", "1", "2", "2 - 1", "intervals overlap", "better"]

@@ -140,8 +140,8 @@ def _chosen(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def other_methods() -> list[dict[str, Any]]:
-    """List the methods that no strength stands for: what each does, and what it still needs."""
-    return [one for one in api.methods() if not one["strength"]]
+    """List the methods that no strength stands for, and the systems of papers: what each does and still needs."""
+    return [*(one for one in api.methods() if not one["strength"]), *api.paper_systems()]
 
 
 def spoken_languages() -> list[dict[str, Any]]:

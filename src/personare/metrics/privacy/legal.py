@@ -101,6 +101,7 @@ def single_out_conversations(
     rng: np.random.Generator,
     sizes: Sequence[int] | None = None,
     predicates: int = PAPER_PREDICATES,
+    enrolment: int = PAPER_ENROLMENT,
     draws: int = PAPER_DRAWS,
     folds: int = PAPER_FOLDS,
     control: bool = False,
@@ -109,9 +110,14 @@ def single_out_conversations(
 ) -> LegalRun[SinglingOut]:
     """Measure Singling Out with conversations of ``length`` utterances; one row per utterance on both sides.
 
+    ``enrolment`` is the most utterances a speaker is enrolled with: 30 in the paper, 10 in the code of its authors.
     ``control`` takes the enrolled speakers out of the gallery: the attack on people who are not in the data.
     ``isolate`` compares, in this process or elsewhere; the outcome is the same.
     """
+    if enrolment < 1:
+        raise MetricError(
+            f"Singling Out enrols with at least 1 utterance (the paper: {PAPER_ENROLMENT}), not {enrolment}"
+        )
     gallery: Conversations | PickedConversations
     if length == 1:
         gallery = single_utterances(test_vectors, test_speakers, rng=rng, fewest=2, most=folds)
@@ -127,7 +133,7 @@ def single_out_conversations(
     names = np.unique(spoken[there])
     chosen = rng.permutation(names)[:predicates]
     rows = np.isin(spoken, chosen)
-    people = enrolment_means(voices[rows], spoken[rows], most=PAPER_ENROLMENT, rng=rng, unit_first=unit_first)
+    people = enrolment_means(voices[rows], spoken[rows], most=enrolment, rng=rng, unit_first=unit_first)
     measure = singling_out_control if control else singling_out
     result = measure(
         people.vectors,

@@ -5,7 +5,8 @@ mean rank of s = (1/L) sum_l r_s^l                                              
 
 Reported over speakers: the median (p50) and the first percentile (p1), the speech k-anonymity factor: 99 % of the
 speakers hide among at least so many. *Linkability* compares anonymized references with anonymized utterances, *singling
-out* anonymized references with original utterances: same arithmetic.
+out* anonymized references with original utterances: same arithmetic. *Reversed* singling out, by request, looks for an
+anonymized utterance among original references, as the paper's sentence on it says; its formula has the former.
 
 What guessing gives is measured: the mean rank of everybody under somebody else's name, the same percentiles of it, in
 200 deals of the names (one name further down the list where there are more than 400 people, redrawn 200 times). That is
@@ -20,6 +21,7 @@ the same score counts as indistinguishable, hence before the speaker: rank 1 + #
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -37,7 +39,7 @@ from personare.metrics.privacy.vectors import checked_speakers, checked_vectors,
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-Variant = Literal["linkability", "singling_out"]
+Variant = Literal["linkability", "singling_out", "singling_out_reversed"]
 PAPER_TESTS = 100
 K_ANONYMITY = 0.01
 FULL_MATRIX = 400  # people up to whom every name is dealt to everybody
@@ -62,6 +64,13 @@ LINK_MEDIAN_CARD = _card("rank_link_p50", "Median rank, linkability (USC)")
 LINK_CARD = _card("rank_link_p1", "Speech k-anonymity factor, linkability (USC)")
 SINGLE_MEDIAN_CARD = _card("rank_single_p50", "Median rank, singling out (USC)")
 SINGLE_CARD = _card("rank_single_p1", "Speech k-anonymity factor, singling out (USC)")
+REVERSED_MEDIAN_CARD = _card("rank_single_reversed_p50", "Median rank, singling out reversed (USC)")
+REVERSED_CARD = _card("rank_single_reversed_p1", "Speech k-anonymity factor, singling out reversed (USC)")
+CARDS: Mapping[Variant, tuple[MetricCard, MetricCard]] = {
+    "linkability": (LINK_MEDIAN_CARD, LINK_CARD),
+    "singling_out": (SINGLE_MEDIAN_CARD, SINGLE_CARD),
+    "singling_out_reversed": (REVERSED_MEDIAN_CARD, REVERSED_CARD),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +79,8 @@ class RankTest:
 
     Parameters
     ----------
-    variant : what was compared: anonymized with anonymized (linkability) or with original (singling out).
+    variant : what was compared: anonymized utterances with anonymized references (linkability), original utterances
+        with anonymized references (singling out), or anonymized utterances with original references (reversed).
     speakers, mean_ranks : everybody, sorted, and their mean rank over ``tests`` tests [n].
     p50, p1 : percentiles over speakers with intervals; p1 is the speech k-anonymity factor.
     dealt_p50, dealt_p1 : the same for an attacker who guesses, in many deals.
@@ -107,11 +117,8 @@ class RankTest:
     def findings(self, **conditions: str | int | float) -> list[Finding]:
         """List both percentiles, each with the guesser's value."""
         known = {**conditions, "N": len(self.speakers), "tests": self.tests}
-        links = self.variant == "linkability"
-        return [
-            self.dealt_p50.finding(LINK_MEDIAN_CARD if links else SINGLE_MEDIAN_CARD, self.p50, known),
-            self.dealt_p1.finding(LINK_CARD if links else SINGLE_CARD, self.p1, known),
-        ]
+        median, factor = CARDS[self.variant]
+        return [self.dealt_p50.finding(median, self.p50, known), self.dealt_p1.finding(factor, self.p1, known)]
 
 
 def rank_test(

@@ -44,14 +44,23 @@ DCF_PRIOR = 0.01
 LLR_METRICS = ("cllr", "calibration_loss")
 
 
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Random draws of the EER, of all other metrics, and of those of calibrated scores: none changes another's."""
+
+    eer: np.random.Generator
+    rest: np.random.Generator
+    calibrated: np.random.Generator
+
+
 @dataclass(frozen=True)
 class Detection(AtLength):
-    """Detection metrics at one L; ``listed`` are a challenge's own (enrolled, test) pairs."""
+    """Detection metrics at one L; ``listed`` are a challenge's own (enrolled, test, name of the list)."""
 
     requested: tuple[str, ...]
     length: int = 1
     genders: Mapping[str, str | None] = field(default_factory=dict)
-    listed: tuple[tuple[str, str], ...] | None = None
+    listed: tuple[tuple[str, str, str], ...] | None = None
 
     name: ClassVar[str] = "detection"
     metrics: ClassVar[tuple[str, ...]] = (
@@ -73,8 +82,8 @@ class Detection(AtLength):
         study, corpus = question.study, question.corpus
         listed = None
         if corpus.trials is not None:
-            rows = corpus.trials.frame.select("enroll", "test").iter_rows()
-            listed = tuple((str(enroll), str(test)) for enroll, test in rows)
+            rows = corpus.trials.frame.iter_rows(named=True)
+            listed = tuple((str(row["enroll"]), str(row["test"]), str(row.get("list") or "")) for row in rows)
         for length in possible_lengths(study, corpus, sampled=corpus.sampled):
             yield cls(question.metrics, length, corpus.genders(), listed if length == 1 else None)
 
@@ -103,29 +112,23 @@ class Detection(AtLength):
         yield from gender_notes(corpus.frame.filter(pl.col("role").is_in([ENROLMENT, TRIAL])))
 
     def run(self, inputs: PlayedAttack, /, *, rng: np.random.Generator) -> Measured:
-        """Measure every metric asked for, EER also by gender, and keep the scores for pictures.
+        """Measure every metric asked for, for everybody and for each gender, and keep the scores for pictures.
 
         The EER has draws of its own: it is the same number whatever else is asked for.
         """
         tests = inputs.tests(self.length)
-        trials = inputs.attack.trials(tests, genders=self.genders, listed=self.listed)
+        pairs = None if self.listed is None else [(enroll, test) for enroll, test, _ in self.listed]
+        trials = inputs.attack.trials(tests, genders=self.genders, listed=pairs)
         notes = [*self._left_out(tests.speakers, trials)]
         if not trials.target.any() or trials.target.all():
             why = "no two enrolled speakers of the same gender could be compared"
             return Measured((), (), (*notes, f"L = {self.length}: nothing was detected, {why}"))
-        rest, calibrated = rng.spawn(2)
-        findings = {} if set(self.requested) == {"eer"} else self._everything(trials, rest)
-        by_gender: list[Finding] = []
-        if "eer" in self.requested:
-            findings |= {"eer": self._eer(trials, rng)}
-            by_gender = self._by_gender(trials, rng)
         llrs = self._llrs(inputs, trials)
-        if llrs is None:
-            findings = {name: f for name, f in findings.items() if name not in LLR_METRICS}
-        else:
-            again = score_summary(**self._split(trials, llrs), dcf_prior=DCF_PRIOR, rng=calibrated)
-            findings |= {f.metric.name: f for f in again.findings if f.metric.name in LLR_METRICS}
-        kept = [*(findings[name] for name in self.requested if name in findings), *by_gender]
+        draws = Draws(rng, *rng.spawn(2))
+        findings = self._measured(trials, llrs, draws)
+        kept = [findings[name] for name in self.requested if name in findings]
+        kept += self._by_gender(trials, llrs, draws)
+        kept += self._by_list(trials, llrs, draws)
         notes += [
             f"L = {self.length}: {name} needs more trials or more people"
             for name in self.requested
@@ -174,15 +177,51 @@ class Detection(AtLength):
             "identities": Identities(tested[target], tested[~target], enrolled[~target], self.genders or None),
         }
 
-    def _by_gender(self, trials: TrialScores, rng: np.random.Generator) -> list[Finding]:
-        """EER of each gender by itself, where there are two."""
-        each = np.array([self.genders.get(who) or "" for who in trials.tested.tolist()])
-        known = sorted(set(each.tolist()) - {""})
+    def _measured(self, trials: TrialScores, llrs: NDArray[np.float64] | None, draws: Draws) -> dict[str, Finding]:
+        """Give the metrics asked for, by name, as far as these trials allow."""
+        findings = {} if set(self.requested) == {"eer"} else self._everything(trials, draws.rest)
+        if "eer" in self.requested:
+            findings |= {"eer": self._eer(trials, draws.eer)}
+        if llrs is None:
+            return {name: f for name, f in findings.items() if name not in LLR_METRICS}
+        again = score_summary(**self._split(trials, llrs), dcf_prior=DCF_PRIOR, rng=draws.calibrated)
+        return findings | {f.metric.name: f for f in again.findings if f.metric.name in LLR_METRICS}
+
+    def _by_gender(self, trials: TrialScores, llrs: NDArray[np.float64] | None, draws: Draws) -> list[Finding]:
+        """Every metric of each gender by itself, where there are two."""
+        each = [self.genders.get(who) or "" for who in trials.tested.tolist()]
+        return self._by("gender", each, trials, llrs, draws)
+
+    def _by_list(self, trials: TrialScores, llrs: NDArray[np.float64] | None, draws: Draws) -> list[Finding]:
+        """Every metric of each trial list, where there are several (the subsets of VoicePrivacy's Table 2)."""
+        lists = {(enroll, test): name for enroll, test, name in self.listed or () if name}
+        if not lists:
+            return []
+        enrolled = np.array(trials.enroll.ids, dtype=str)[trials.enroll_at].tolist()
+        tested = np.array(trials.test.ids, dtype=str)[trials.test_at].tolist()
+        each = [lists.get(pair, "") for pair in zip(enrolled, tested, strict=True)]
+        return self._by("trial_list", each, trials, llrs, draws)
+
+    def _by(
+        self,
+        condition: str,
+        each: list[str],
+        trials: TrialScores,
+        llrs: NDArray[np.float64] | None,
+        draws: Draws,
+    ) -> list[Finding]:
+        """Every metric of each group of trials, where there are two; ``each`` names the group of a trial."""
+        names = np.array(each)
+        known = sorted(set(each) - {""})
         findings = []
-        for gender in known if len(known) > 1 else ():
-            part = trials.of(each == gender)
+        for name in known if len(known) > 1 else ():
+            rows = names == name
+            part = trials.of(rows)
             if part.target.any() and not part.target.all():
-                findings.append(replace(self._eer(part, rng), conditions={"gender": gender}))
+                measured = self._measured(part, None if llrs is None else llrs[rows], draws)
+                own = [measured[metric] for metric in self.requested if metric in measured]
+                counts = {"targets": int(part.target.sum()), "nontargets": int((~part.target).sum())}
+                findings += [replace(f, conditions={**f.conditions, **counts, condition: name}) for f in own]
         return findings
 
 

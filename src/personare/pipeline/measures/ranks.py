@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from personare.core.errors import MetricError
-from personare.metrics.privacy.ranks import rank_test
+from personare.metrics.privacy.ranks import Variant, rank_test
 from personare.pipeline.measured import Artefact, Measured
 from personare.pipeline.measures import MeasureDefaults, Needs, Question
 from personare.pipeline.measures.lengths import enrolment_problems
@@ -22,31 +22,43 @@ if TYPE_CHECKING:
     from personare.pipeline.study import Study
 
 LINK, SINGLE = ("rank_link_p50", "rank_link_p1"), ("rank_single_p50", "rank_single_p1")
+REVERSED = ("rank_single_reversed_p50", "rank_single_reversed_p1")
+METRICS: Mapping[Variant, tuple[str, ...]] = {
+    "linkability": LINK,
+    "singling_out": SINGLE,
+    "singling_out_reversed": REVERSED,
+}
 
 
 @dataclass(frozen=True)
 class Ranks(MeasureDefaults):
-    """Rank percentiles; ``links`` where enrolment is anonymized too, else original against anonymized."""
+    """Rank percentiles of one variant.
+
+    ``linkability`` where enrolment is anonymized too. ``singling_out`` looks for an original enrolment utterance among
+    the anonymized trial utterances, as the paper's equation has it; ``singling_out_reversed`` the other way round.
+    """
 
     requested: tuple[str, ...]
-    links: bool = True
+    variant: Variant = "linkability"
     tests: int = 100
 
     name: ClassVar[str] = "ranks"
-    metrics: ClassVar[tuple[str, ...]] = (*LINK, *SINGLE)
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"ranks": (*LINK, *SINGLE)}
+    metrics: ClassVar[tuple[str, ...]] = (*LINK, *SINGLE, *REVERSED)
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"ranks": (*LINK, *SINGLE), "ranks_reversed": REVERSED}
     needs: ClassVar[Needs] = "attack"
 
     @classmethod
     def plan(cls, question: Question) -> Iterator[Ranks]:
-        """One measurement, of attackers who compare by cosine."""
+        """One measurement for each variant, of attackers who compare by cosine."""
         who, anonymizer = question.attacker, question.anonymizer
         if who is None or not who.by_cosine:
             return
         links = who.attacker.knowledge.enroll == "anonymized" or anonymizer.kind == "none"
-        metrics = tuple(metric for metric in question.metrics if metric in (LINK if links else SINGLE))
-        if metrics:
-            yield cls(metrics, links, question.study.rank_tests)
+        variants: tuple[Variant, ...] = ("linkability",) if links else ("singling_out", "singling_out_reversed")
+        for variant in variants:
+            metrics = tuple(metric for metric in question.metrics if metric in METRICS[variant])
+            if metrics:
+                yield cls(metrics, variant, question.study.rank_tests)
 
     @classmethod
     def problems(cls, study: Study, metrics: tuple[str, ...], attackers: list[ResolvedAttacker]) -> Iterator[str]:
@@ -70,13 +82,15 @@ class Ranks(MeasureDefaults):
             raise MetricError(
                 "no test speaker is enrolled; test and enrolment must share speakers under the same names"
             )
-        trial, enroll = attack.trial.of_speakers(both), attack.enroll.of_speakers(both)
+        evaluated, references = attack.trial.of_speakers(both), attack.enroll.of_speakers(both)
+        if self.variant == "singling_out":  # D_e original, D_r anonymized
+            evaluated, references = references, evaluated
         ranked = rank_test(
-            trial.vectors,
-            np.array(trial.speakers),
-            enroll.vectors,
-            np.array(enroll.speakers),
-            variant="linkability" if self.links else "singling_out",
+            evaluated.vectors,
+            np.array(evaluated.speakers),
+            references.vectors,
+            np.array(references.speakers),
+            variant=self.variant,
             tests=self.tests,
             rng=rng,
         )
@@ -86,7 +100,7 @@ class Ranks(MeasureDefaults):
             schema_overrides={"rank": pl.Float64},
         ).with_columns(utterance=pl.lit(None, dtype=pl.String), people=pl.lit(people, dtype=pl.Int64))
         findings = tuple(f for f in ranked.findings() if f.metric.name in self.requested)
-        return Measured(findings, (Artefact("ranks", frame, {"N": people}),))
+        return Measured(findings, (Artefact("ranks", frame, {"N": people, "variant": self.variant}),))
 
 
 def cosine_problems(metrics: tuple[str, ...], attackers: list[ResolvedAttacker]) -> Iterator[str]:

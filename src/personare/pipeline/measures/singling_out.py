@@ -20,7 +20,7 @@ from personare.core.errors import MetricError
 from personare.engine import Serial
 from personare.metrics.privacy.control import risk_over_control
 from personare.metrics.privacy.legal import PAPER_PREDICATES, LegalRun, single_out_conversations
-from personare.metrics.privacy.singling_out import PAPER_FOLDS, SinglingOut
+from personare.metrics.privacy.singling_out import PAPER_ENROLMENT, PAPER_FOLDS, SinglingOut
 from personare.pipeline.gallery_parts import IsolateByEngine
 from personare.pipeline.measured import Artefact, Measured
 from personare.pipeline.measures import Needs, Question
@@ -43,6 +43,7 @@ class SinglingOutMeasure(AtLength):
     ----------
     gallery_sizes : numbers of people N; without: 20, 50, 100, ... and all.
     draws : how often the people are drawn anew; predicates, folds : see the paper's protocol.
+    enrolment : utterances that describe a voice, at most: 30 in the paper, 10 in the code of its authors.
     control : also attack people who are not in the data, and note what the data add.
     """
 
@@ -54,6 +55,7 @@ class SinglingOutMeasure(AtLength):
     folds: int = PAPER_FOLDS
     control: bool = False
     sets_swapped: bool = False
+    enrolment: int = PAPER_ENROLMENT
 
     name: ClassVar[str] = "singling out"
     metrics: ClassVar[tuple[str, ...]] = ("singling_out",)
@@ -73,7 +75,8 @@ class SinglingOutMeasure(AtLength):
         lengths = possible_lengths(study, corpus, role=_gallery_role(corpus), tests=2, sampled=corpus.sampled)
         for length in lengths:
             sizes, draws = study.gallery_sizes, study.repetitions
-            yield cls(question.metrics, length, sizes, draws, sets_swapped=corpus.swapped)
+            enrolment = study.enrolment_utterances
+            yield cls(question.metrics, length, sizes, draws, sets_swapped=corpus.swapped, enrolment=enrolment)
 
     @classmethod
     def problems(cls, study: Study, metrics: tuple[str, ...], attackers: list[ResolvedAttacker]) -> Iterator[str]:
@@ -156,6 +159,7 @@ class SinglingOutMeasure(AtLength):
             rng=rng,
             sizes=sizes,
             predicates=self.predicates,
+            enrolment=self.enrolment,
             draws=self.draws,
             folds=self.folds,
             control=control,

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from personare.core.findings import Finding
+from personare.core.findings import Finding, without_breakdowns
 from personare.reports.run import ORIGINAL, Run
 
 Risk = Literal["voice", "words"]
 RISKS: tuple[Risk, ...] = ("voice", "words")
+GENDERS = {"f": "female", "m": "male", "x": "other"}
 
 
 def of_risk(findings: Iterable[Finding], risk: Risk) -> list[Finding]:
@@ -19,12 +20,11 @@ def of_risk(findings: Iterable[Finding], risk: Risk) -> list[Finding]:
 
 
 def overall(findings: Iterable[Finding], metric: str | None = None) -> list[Finding]:
-    """Keep findings about everybody, not about one gender or speaker."""
+    """Keep findings about everybody, not about one gender or speaker; of DeID and G_VD, those of each gender."""
     return [
         f
-        for f in findings
-        if "gender" not in f.conditions
-        and "speaker" not in f.conditions
+        for f in without_breakdowns(findings)
+        if "speaker" not in f.conditions
         and f.conditions.get("frames") != "all"
         and (metric is None or f.metric.name == metric)
     ]

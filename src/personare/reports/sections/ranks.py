@@ -11,7 +11,8 @@ from personare.reports.rank_plots import RankCurve, rank_figure
 from personare.reports.run import Run
 from personare.reports.sections.choosing import SeriesColours, groups, method_label, overall, slug, values
 
-VARIANTS = {"link": "linkability", "single": "singling out"}
+VARIANTS = {"link": "linkability", "single": "singling out", "single_reversed": "singling out reversed"}
+KINDS = {"linkability": "link", "singling_out": "single", "singling_out_reversed": "single_reversed"}
 COLUMNS = [f"{variant}_{percentile}" for variant in VARIANTS for percentile in ("p50", "p1")]
 TITLE = "Rank of the right speaker"
 READING = (
@@ -43,9 +44,13 @@ def _table(ranks: Sequence[Finding]) -> ReportTable:
         guessing = "\n".join(f"{percentile} {text}" for percentile, text in chance.items())
         people = str(group[0].conditions.get("N", "-"))
         rows.append([f"{method_label(method)}{where}", who, people, *cells, guessing])
-    titles = [f"{VARIANTS[variant]} {percentile}" for variant, percentile in (k.split("_") for k in columns)]
+    titles = [f"{VARIANTS[variant]} {percentile}" for variant, _, percentile in (k.rpartition("_") for k in columns)]
     head = ["method", "attacker", "N", *titles, "guessing"]
     return ReportTable("ranks", CAPTION, head, rows, numbers=range(2, len(head)))
+
+
+def _kind(finding: Finding) -> str:
+    return finding.metric.name.removeprefix("rank_").rpartition("_")[0]
 
 
 def _figures(run: Run, ranks: Sequence[Finding], colours: SeriesColours) -> list[Figure]:
@@ -54,11 +59,13 @@ def _figures(run: Run, ranks: Sequence[Finding], colours: SeriesColours) -> list
     for artefact in run.of_kind("ranks"):
         c = artefact.conditions
         same = [f for f in ranks if all(f.conditions.get(k) == c.get(k) for k in ("corpus", "anonymizer", "attacker"))]
+        if "variant" in c:  # one attack may be measured in both directions
+            same = [f for f in same if _kind(f) == KINDS[str(c["variant"])]]
         frame = read_frame(artefact.path)
         by_percentile = {f.metric.name.rpartition("_")[2]: f for f in same}
         if "p50" not in by_percentile or not len(frame):
             continue
-        kind = same[0].metric.name.split("_")[1]
+        kind = _kind(same[0])
         method = str(c.get("anonymizer", ""))
         p50 = by_percentile["p50"]
         p1 = by_percentile["p1"].estimate.value if "p1" in by_percentile else float("nan")

@@ -15,12 +15,13 @@ from personare.reports.blocks import Block, Figure, FigureRow, Section
 from personare.reports.matrices import matrix_figure
 from personare.reports.run import ArtefactFile, Run
 from personare.reports.scatter import Point, scatter_figure
-from personare.reports.sections.choosing import SeriesColours, groups, overall, slug
+from personare.reports.sections.choosing import GENDERS, SeriesColours, groups, overall, slug
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDES = ("oo", "oa", "aa")
+POOLED = {"pooled": "genders pooled"}
 COLUMNS = {"row_speaker", "column_speaker", "side", "value"}
 READING = (
     "Each panel: original against original (upper left), original against anonymized (the other corners), anonymized "
@@ -45,9 +46,18 @@ def _matrix(artefact: ArtefactFile, colours: SeriesColours) -> Figure:
         raise TableError(f"{artefact.path}: needs columns row_speaker, column_speaker, side and value")
     sides = [_square(frame.filter(pl.col("side") == side)) for side in SIDES]
     c = artefact.conditions
-    method, corpus, embedder = (str(c.get(name, "")) for name in ("anonymizer", "corpus", "embedder"))
-    name = f"similarity-{slug(corpus)}-{slug(method)}-{slug(embedder)}"
-    return matrix_figure(*sides, name=name, title=colours.titled(corpus, f"{method}, by {embedder}"))
+    method, corpus, embedder, gender = (str(c.get(name, "")) for name in ("anonymizer", "corpus", "embedder", "gender"))
+    name = "-".join(["similarity", *(slug(part) for part in (corpus, method, embedder, gender) if part)])
+    return matrix_figure(*sides, name=name, title=colours.titled(corpus, f"{method}, by {embedder}{_whose(gender)}"))
+
+
+def _whose(gender: str) -> str:
+    """Name the speakers of a picture, where it does not show everybody.
+
+    >>> _whose("f"), _whose("pooled"), _whose("")
+    (', female', ', genders pooled', '')
+    """
+    return f", {POOLED.get(gender) or GENDERS.get(gender, gender)}" if gender else ""
 
 
 def _square(frame: pl.DataFrame) -> NDArray[np.float64]:
@@ -60,16 +70,17 @@ def _square(frame: pl.DataFrame) -> NDArray[np.float64]:
 
 
 def _deid(findings: Sequence[Finding], colours: SeriesColours) -> list[Figure]:
-    """Draw one panel per corpus and embedder in which both numbers are known."""
+    """Draw one panel per corpus, embedder and gender in which both numbers are known."""
     both_metrics = [f for f in findings if f.metric.name in ("deid", "g_vd")]
     figures = []
-    for (corpus, embedder), group in groups(both_metrics, "corpus", "embedder").items():
+    for (corpus, embedder, gender), group in groups(both_metrics, "corpus", "embedder", "gender").items():
         points = []
         for (method,), pair in groups(group, "anonymizer").items():
             both = {f.metric.name: f for f in pair}
             if len(both) == 2:
                 points.append(Point(method, both["deid"], both["g_vd"], colours.method(method)))
         if points:
-            title = colours.titled(corpus, f"DeID against G_VD, {embedder}")
-            figures.append(scatter_figure(points, name=f"deid-gvd-{slug(corpus)}-{slug(embedder)}", title=title))
+            title = colours.titled(corpus, f"DeID against G_VD, {embedder}{_whose(gender)}")
+            name = "-".join(["deid-gvd", *(slug(part) for part in (corpus, embedder, gender) if part)])
+            figures.append(scatter_figure(points, name=name, title=title))
     return figures

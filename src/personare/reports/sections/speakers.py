@@ -11,9 +11,8 @@ from personare.reports.bar_figures import FindingBar, bar_figure, exposed_figure
 from personare.reports.blocks import Block, BulletList, Figure, FigureRow, Paragraph, ReportTable, Section
 from personare.reports.finding_rows import findings_table
 from personare.reports.run import ORIGINAL, ArtefactFile, Run
-from personare.reports.sections.choosing import SeriesColours, fewest_utterances, groups, protected, slug
+from personare.reports.sections.choosing import GENDERS, SeriesColours, fewest_utterances, groups, protected, slug
 
-GENDERS = {"f": "female", "m": "male", "x": "other"}
 MOST_EXPOSED = 10
 METRICS = ("linkability", "eer")
 BY_GENDER = "By gender of the tested speakers. Whiskers: 95 % intervals; dashed: guessing."

@@ -13,6 +13,8 @@ from personare.reports.sections.environment import description_of, parameters_of
 
 TITLE = "What was compared"
 SPLITS = {
+    "auto": "enrolment and trial lists of the corpus where there are some (the notes say so), else each speaker's "
+    "utterances dealt into halves, the larger one enrolled",
     "halves": "each speaker's utterances dealt into halves, the larger one enrolled",
     "count": "the first {enrolment} utterances of each speaker enrolled",
     "sets": "sets A and B of the legal paper",

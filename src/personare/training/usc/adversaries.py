@@ -2,7 +2,8 @@
 
 MPD: the wave folded by periods 2, 3, 5, 7, 11 (kong2020hifigan). MB-MRSD: complex spectra of three lengths, cut into
 five bands with convolutions of their own (kumar2023highfidelity, sec. 3.3). Least squares (mao2017least):
-L_D = E[(D(x) - 1)^2] + E[D(G)^2],   L_G = E[(D(G) - 1)^2],   L_FM = mean |D_l(x) - D_l(G)| over all layers l.
+L_D = E[(D(x) - 1)^2] + E[D(G)^2],   L_G = E[(D(G) - 1)^2],   L_FM = sum over all layers l of
+mean |D_l(x) - D_l(G)|, as DAC's public program has it (no division by the number of layers).
 Waves are [batch, 1, samples].
 """
 
@@ -118,4 +119,4 @@ def contest(discriminators: Any, made: Any, true: Any) -> tuple[Any, Any, Any]:
         for answers_r, answers_f in zip(real, seen, strict=True)
         for r, f in zip(answers_r[:-1], answers_f[:-1], strict=True)
     ]
-    return loss_d, loss_g, sum(matching) / len(matching)
+    return loss_d, loss_g, sum(matching)

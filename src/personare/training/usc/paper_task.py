@@ -2,6 +2,8 @@
 
 L = 15 L_f + 1 L_G + 2 L_FM + 1 L_c + 0.25 L_w + 25 L_AM + 45 L_S     (turavecino2025usc, eq. 1)
 Second stage: encoder and quantizer frozen, a new decoder that gives 24 kHz (turavecino2025usc, sec. 3.1).
+The clipping value C of the Laplace block comes from a finished variant without it (sec. 2.5): train with epsilon 0,
+take ``l1_norm`` of its validation, and set ``clip`` to it.
 Deviations: one Adam for networks and discriminators with one gradient limit (the paper names no optimizer); the
 gradient of L_AM is reversed before C0, and the classifier itself learns by the same term.
 """
@@ -30,7 +32,7 @@ from personare.training.usc.small_losses import distillation_loss
 from personare.training.usc.wave_batches import WaveBatch, WaveCrops
 from personare.training.usc.waveform_network import WaveDecoder, WaveEncoder
 
-VERSION = 1  # raise it whenever the same settings and speech would end in other weights
+VERSION = 2  # raise it whenever the same settings and speech would end in other weights
 _RESTART_EVERY = 20
 
 
@@ -89,6 +91,8 @@ class PaperSettings:
     Parameters
     ----------
     epsilon : of the Laplace block; 0 leaves it out (the paper's variant without LDP).
+    clip : C of the Laplace block, the ``l1_norm`` of a finished variant without it; None estimates C in the first
+        batches instead, from a network that has learnt nothing yet.
     reversal : whether the speaker classifier is there.
     stage : 1 trains everything at 16 kHz; 2 freezes encoder and quantizer and trains a new decoder.
     crops, frames : crops per batch, token frames per crop; ``labelled`` is the share of crops from labelled speakers.
@@ -110,6 +114,7 @@ class PaperSettings:
         )
     )
     epsilon: float = 15.0
+    clip: float | None = None
     reversal: bool = True
     stage: int = 1
     crops: int = 16
@@ -120,6 +125,8 @@ class PaperSettings:
     def __post_init__(self) -> None:
         if self.stage not in (1, 2):
             raise ConfigError(f"stage must be 1 or 2, not {self.stage}")
+        if self.clip is not None and (self.clip <= 0 or not self.epsilon):
+            raise ConfigError(f"clip must be above 0, and needs an epsilon above 0; not clip {self.clip}")
         if self.crops < 1 or self.frames < 2 or not 0 <= self.labelled <= 1:
             raise ConfigError("crops must be at least 1, frames at least 2, labelled between 0 and 1")
 
@@ -127,10 +134,10 @@ class PaperSettings:
 class PaperCodec(nn.Module):
     """Encoder, quantizer, distillation head and decoder of the paper."""
 
-    def __init__(self, shape: PaperShape, *, epsilon: float) -> None:
+    def __init__(self, shape: PaperShape, *, epsilon: float, clip: float | None = None) -> None:
         super().__init__()
         self.encoder = WaveEncoder(shape.channels, shape.strides, shape.width)
-        noise = LaplaceNoise(epsilon) if epsilon else None
+        noise = LaplaceNoise(epsilon, clip=clip) if epsilon else None
         self.quantizer = ResidualQuantizer(shape.width, shape.dims, shape.codes, noise=noise)
         self.distil = nn.Linear(shape.width, shape.teacher)
         self.decoder = WaveDecoder(shape.decoder_channels, shape.decoder_strides, shape.width)
@@ -144,6 +151,11 @@ class PaperCodec(nn.Module):
         """[batch, frames, width] -> waves [batch, samples]."""
         return self.decoder(z_q.transpose(1, 2))[:, 0]
 
+    def l1_norm(self, wave: Any) -> float:
+        """The mean L1 norm of the vectors that the Laplace block gets: C, in a finished variant without the block."""
+        z_e = self.encoder(wave[:, None]).transpose(1, 2)
+        return float(self.quantizer.levels[0].enter(z_e).abs().sum(-1).mean())
+
 
 class PaperTask:
     """A training of the paper's codec: what the loop asks for."""
@@ -155,7 +167,7 @@ class PaperTask:
         shape = settings.shape
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng_for(self.key, "weights").integers(2**62)))
-            self.network = PaperCodec(shape, epsilon=settings.epsilon)
+            self.network = PaperCodec(shape, epsilon=settings.epsilon, clip=settings.clip)
             self.classifier = SpeakerClassifier(shape.width, crops.speaker_count, layers=shape.classifier_layers)
             self.discriminators = Discriminators(
                 shape.discriminator_channels, periods=shape.periods, windows=shape.windows
@@ -239,7 +251,9 @@ class PaperTask:
                 coded = self.network.coded(batch.wave, torch.full_like(batch.levels, count))
                 made = self.network.decoded(coded.total)
                 mels.append(float(multi_scale_mel_loss(made, batch.target, rate_hz=self.settings.shape.rate_hz)))
+            norm = self.network.l1_norm(batch.wave)
         self.measured = {
+            "l1_norm": norm,
             "levels": list(counts),
             "mel": mels,
             "left": coded.left,

@@ -56,16 +56,19 @@ class SpeakerClassifier(nn.Module):
 class LaplaceNoise(nn.Module):
     """Clip the L1 norm of vectors to C and add Laplace noise of scale 2C / epsilon; does nothing at use.
 
-    C is the running mean of the L1 norms of the first ``warm_up`` batches, during which nothing is clipped or added.
+    ``clip`` is C, the mean L1 norm in a finished variant without this block, as the paper estimates it. Without it, C
+    is the running mean of the L1 norms of the first ``warm_up`` batches, during which nothing is clipped or added.
     """
 
-    def __init__(self, epsilon: float, *, warm_up: int = 100) -> None:
+    def __init__(self, epsilon: float, *, clip: float | None = None, warm_up: int = 100) -> None:
         super().__init__()
         if epsilon <= 0:
             raise ValueError(f"epsilon must be above 0, not {epsilon}")
+        if clip is not None and clip <= 0:
+            raise ValueError(f"the clipping value C must be above 0, not {clip}")
         self.epsilon = epsilon
-        self.warm_up = warm_up
-        self.register_buffer("clip", torch.zeros(()))
+        self.warm_up = warm_up if clip is None else 0
+        self.register_buffer("clip", torch.tensor(0.0 if clip is None else clip))
         self.register_buffer("batches", torch.zeros((), dtype=torch.long))
 
     @property

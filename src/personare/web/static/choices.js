@@ -43,7 +43,7 @@ export function choices(job, { strengths, methods, languages }, changed) {
   const choose = which => { strength = which; list.hidden = Boolean(which); spoken.tell(); changed(); };
   const other = el("div", { class: "strength other" },
     el("label", {}, el("input", { type: "radio", name: "strength", value: "", checked: Boolean(job.method), "aria-label": "Another method", "aria-describedby": "about-other", onchange: () => choose("") }),
-      el("b", {}, "Another method"), el("p", { class: "soft", id: "about-other" }, `${methods.map(one => one.name).join(", ")}: for who knows what they do. How well they protect is for attackers to find out: let them listen.`)), list);
+      el("b", {}, "Another method"), el("p", { class: "soft", id: "about-other" }, `${methods.filter(one => !one.paper).map(one => one.name).join(", ")}, and the systems of papers by their names: for who knows what they do. How well they protect is for attackers to find out: let them listen.`)), list);
   const shown = el("fieldset", { class: "strengths" },
     el("legend", {}, "What was measured of the three strengths: how often the best of our attackers is wrong about who speaks (50 % is guessing: nobody is recognised), and how many words a recognizer gets wrong."),
     strengths.map(one => card(one, one.name === strength, () => choose(one.name))), methods.length ? other : null);
