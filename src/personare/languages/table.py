@@ -30,7 +30,7 @@ class Language:
     rules were written with. ``agreement_unseen``: the same on 20 further sentences, before the rules were corrected by
     them. ``wer``, ``cer``: errors of Whisper base on the five examples, spoken by the first voice; 54 to 66 words, so
     that they show that a language works, not which works better. ``wer_espeak``: the same with phonemes of espeak-ng.
-    ``eer``: the lowest equal error rate of all attackers by voice, L = 1, on real speakers (docs/reference/languages.md).
+    ``eer``: the lowest of all attackers by voice, L = 1, on real speakers (docs/reference/languages.md).
     """
 
     code: str
