@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from conftest import Command
 from personare.core.audio import read_mono, resample, write
@@ -42,7 +43,7 @@ def test_a_recording_becomes_symbols_and_symbols_speech(personare: Command, tmp_
     assert ended.code == 0
     told = json.loads(ended.stdout)
     assert told["recordings"] == 1 and 0 < told["bits_per_sentence"] <= 11.7
-    spoken = []
+    spoken: list[NDArray[np.float32]] = []
     for label in ("sadness", "anger", "anger"):
         rows = [json.loads(line) for line in symbols.read_text(encoding="utf-8").splitlines()]
         rows[2]["label"] = label
