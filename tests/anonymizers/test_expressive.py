@@ -68,9 +68,16 @@ def source(voice: int = 3) -> Audio:
     return resample(Piper()(TEXT, voice=voice, rate=1.0, rng=np.random.default_rng(1)), RATE_HZ)
 
 
-def said(expression: SentenceSymbols | None, *, seed: int = 1, text: str = TEXT, language: str = "en") -> Audio:
+def said(
+    expression: SentenceSymbols | None,
+    *,
+    seed: int = 1,
+    text: str = TEXT,
+    language: str = "en",
+    voice: str = "neural",
+) -> Audio:
     recording = SymbolRecording("a.wav", "a", "f", RATE_HZ, (SymbolSentence(text, language, expression),))
-    chosen = method() if language == "en" else anonymizer("expressive", language=language)
+    chosen = anonymizer("expressive", language=language, voice=voice)
     assert isinstance(chosen, Expressive)
     rng = np.random.default_rng(seed)
     return chosen.speak_symbols(recording.script, gender="f", languages=[language], rng=rng, rate_hz=RATE_HZ)
@@ -299,10 +306,15 @@ def test_speech_in_a_foreign_language_is_refused_as_by_cascade() -> None:
 
 
 @pytest.mark.models
-def test_german_symbols_are_spoken_by_kokoro() -> None:
+@pytest.mark.parametrize("voice", ["neural", "kokoro"])
+def test_german_symbols_are_spoken_by_both_voices(voice: str) -> None:
     text = "Das will sie am Mittwoch abgeben."
-    neutral, happy = (said(SentenceSymbols(label), text=text, language="de") for label in ("neutral", "happiness"))
+    neutral, happy, angry = (
+        said(SentenceSymbols(label), text=text, language="de", voice=voice)
+        for label in ("neutral", "happiness", "anger")
+    )
     assert 1.3 < median_hz(happy) / median_hz(neutral) < 2.2
+    assert share_above(angry, 1500) > share_above(neutral, 1500)
 
 
 @pytest.mark.slow
