@@ -19,6 +19,7 @@ from personare.engine import Serial
 from personare.listeners.linear import Line
 from personare.listeners.paralinguistics import NAMES
 from personare.metrics import card
+from personare.metrics.privacy.ranks import Variant
 from personare.pipeline.measured import Measured, as_row, load
 from personare.pipeline.measures.ranks import METRICS, Ranks
 from personare.pipeline.measures.similarity import Similarity, _endless
@@ -140,7 +141,7 @@ def test_voiceprivacy_figure_14_within_each_gender_and_pooled_on_request(shared_
 def test_similarity_of_unknown_and_of_lone_genders() -> None:
     rng = np.random.default_rng(0)
     speakers = np.repeat(list("abcde"), 4)
-    before = rng.normal(size=(5, 16)).repeat(4, axis=0) + 0.5 * rng.normal(size=(20, 16))
+    before = (rng.normal(size=(5, 16)).repeat(4, axis=0) + 0.5 * rng.normal(size=(20, 16))).astype(np.float32)
     ids = tuple(f"{who}-{i:02d}" for i, who in enumerate(speakers))
     sides = (Embeddings(ids, tuple(speakers), before), Embeddings(ids, tuple(speakers), before[::-1].copy()))
     alone = Similarity(("deid",), {"a": "f", "b": "m", "c": "m", "d": None, "e": None}).run(sides, rng=rng)
@@ -195,8 +196,9 @@ def test_singling_out_compares_in_the_direction_of_the_equation_and_reversed_by_
     unit = [side.vectors / np.linalg.norm(side.vectors, axis=1)[:, None] for side in (original, hidden)]
     scores = unit[0] @ unit[1].T  # [original, anonymized]
     among_hidden, among_original = ((m >= np.diag(m)[:, None]).sum(axis=1) for m in (scores, scores.T))
-    attack = SimpleNamespace(attack=SimpleNamespace(by_cosine=True, trial=hidden, enroll=original))
-    for variant, ranks in (("singling_out", among_hidden), ("singling_out_reversed", among_original)):
+    attack: Any = SimpleNamespace(attack=SimpleNamespace(by_cosine=True, trial=hidden, enroll=original))
+    expected: dict[Variant, Any] = {"singling_out": among_hidden, "singling_out_reversed": among_original}
+    for variant, ranks in expected.items():
         metrics = METRICS[variant]
         found = Ranks(metrics, variant, 1).run(attack, rng=np.random.default_rng(0))
         assert [f.metric.name for f in found.findings] == list(metrics)
