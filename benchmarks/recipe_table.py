@@ -16,10 +16,14 @@ import json
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-PERCENT = ("eer", "linkability", "singling_out", "wer", "cer", "deid", "deid_pooled", "risk_over_control")
+PERCENT = (
+    *("eer", "linkability", "singling_out", "wer", "cer", "deid", "deid_pooled", "risk_over_control"),
+    *("uar", "recall"),
+)
 GENDERS = {"f": "female", "m": "male", "x": "other"}
 SHORT = {
     "eer": "EER %",
@@ -41,6 +45,9 @@ SHORT = {
     "sim": "SIM",
     "ccc": "CCC",
     "f0_spearman": "SCC",
+    "uar": "UAR %",
+    "recall": "recall %",
+    "f0_shape": "F0 shape",
     "rank_link_p50": "linkability p50",
     "rank_link_p1": "linkability p1",
     "rank_single_p50": "singling out p50",
@@ -115,7 +122,7 @@ def table(frame: pl.DataFrame, metrics: list[str], *, by: str, sizes: bool) -> s
         length = () if row["L"] is None else (f"L = {row['L']}",)
         gender = (GENDERS.get(row["gender"], row["gender"]) or "all",) if genders else ()
         cells = rows.setdefault((row["anonymizer"], *gender, *who, *length), {})
-        name = SHORT.get(row["metric"], row["metric"])
+        name = SHORT.get(row["metric"], row["metric"]) + _about(row)
         name = f"{name}, N = {row['N']}" if sizes and row["N"] is not None else name
         if name not in cells or (row["N"] or 0) > cells[name][0]:
             cells[name] = (row["N"] or 0, cell(row))
@@ -128,9 +135,21 @@ def table(frame: pl.DataFrame, metrics: list[str], *, by: str, sizes: bool) -> s
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+def _about(row: dict[str, Any]) -> str:
+    """Say which class or value a finding is of, and what its judge was trained on."""
+    other = json.loads(str(row.get("other") or "{}"))
+    of = other.get("class") or other.get("of")
+    trained = other.get("trained on")
+    return (f" of {of}" if of else "") + (f" ({trained})" if trained else "")
+
+
 def _of(metric: str, cells: dict[str, tuple[int, str]]) -> list[str]:
     name = SHORT.get(metric, metric)
-    return sorted((n for n in cells if n.split(", N =")[0] == name), key=lambda n: cells[n][0])
+    return sorted((n for n in cells if _is_of(n, name)), key=lambda n: cells[n][0])
+
+
+def _is_of(column: str, name: str) -> bool:
+    return column.split(", N =")[0] == name or column.startswith(f"{name} of ")
 
 
 def _shown(cells: dict[str, tuple[int, str]], name: str) -> str:

@@ -25,3 +25,12 @@ def test_hide_one_voice(tmp_path: Path) -> None:
 def test_measure_an_attack() -> None:
     printed = run(EXAMPLES / "measure_an_attack.py")
     assert printed.count("linkability among") == 2 and "EER (ROCCH): 0." in printed
+
+
+def test_the_study_of_the_expression_panel_can_be_read() -> None:
+    """``personare panel make --test expression`` needs speech that every method rendered, all of it as trials."""
+    from personare.pipeline.study import read_study
+
+    study = read_study(EXAMPLES / "expression-panel.yaml")
+    assert {choice.split for choice in study.corpora.values()} == {"trial"}
+    assert {"original", "cascade", "expressive"} <= set(study.anonymizers)

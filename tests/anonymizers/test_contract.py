@@ -30,6 +30,7 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
         {"voice": "kokoro", "language": "en", "recognizer": "moonshine"},
         {"voice": "piper", "language": "en", "recognizer": "moonshine", "prosody": "coarse"},
     ],
+    "expressive": [{"language": "en"}],
     "usc": [{"weights": TINY}, {}],
     "xvector": [{}, {"generator": "o1", "pitch": "move", "f0": "predicted", "energy": "predicted", "timing": "even"}],
     "codec": [{"weights": TINY}, {"weights": TINY, "levels": 1, "parameters": {"voice": "a"}}, {}],
@@ -140,6 +141,7 @@ OTHER: dict[str, dict[str, object]] = {
     "codec": {"codec": None, "levels": 2, "weights": OTHER_TINY, "parameters": {"voice": "a"}},  # others need files
     "chain": {"steps": [{"name": "world"}]},
 }
+OTHER["expressive"] = {**OTHER["cascade"], "prosody": None, "keep": "label", "final": True}
 NEEDED: dict[str, dict[str, object]] = {
     "chain": {"steps": [{"name": "mcadams"}]},
     "usc": {"weights": TINY},

@@ -79,7 +79,9 @@ def test_languages_are_listed_with_models_and_figures(personare: Command) -> Non
     assert done.code == 0 and all(row.name in done.stdout for row in LANGUAGES.values())
     one = json.loads(personare("languages", "de", "--json").stdout)["languages"][0]
     assert one["code"] == "de" and one["strengths"] == ["balanced", "strong"]
-    assert one["recognizer"] in one["models"] and "kokoro" in one["models"]
+    assert one["recognizer"] in one["models"]
+    assert set(one["spoken_by"]) == {"balanced", "strong"}
+    assert ("kokoro" in one["models"]) == ("kokoro" in one["spoken_by"].values())
     assert one["download_mb"] == sum(WEIGHTS[name].size_mb for name in one["models"])
     wrong = personare("languages", "germn")
     assert wrong.code == 2 and wrong.stderr.count("\n") == 1

@@ -51,7 +51,9 @@ def pool(*, speakers: int = 24, utterances: int = 8, folder: Path | None = None)
                 if system != ORIGINAL and u < utterances // 2:
                     continue  # enrolment
                 path = Path(f"{system}-{s}-{u}.wav") if folder is None else folder / f"{system}-{s}-{u}.wav"
-                recordings.append(Recording(f"anna{s:02d}", f"anna{s:02d}-u{u}", system, "fm"[s % 2], path))
+                about = (f"anna{s:02d}", f"anna{s:02d}-u{u}", system, "fm"[s % 2], path)
+                mood = ("anger", "sadness")[u // 2 % 2]
+                recordings.append(Recording(*about, text=f"sentence {u % 2}", emotion=mood))
     names = sorted({r.speaker for r in recordings})
     genders = {r.speaker: r.gender for r in recordings}
     rng = np.random.default_rng(1)

@@ -110,6 +110,23 @@ def test_abx_recovers_the_probabilities_of_the_paper(tmp_path: Path) -> None:
     assert only(found, "abx", "original").differs_from_chance and not only(found, "abx", "b1").differs_from_chance
 
 
+def test_expression_tells_a_system_that_keeps_it_from_one_that_keeps_words(tmp_path: Path) -> None:
+    """People who find the rendering of b1 in 80 % and guess with b2."""
+
+    def matcher(trial: PlannedTrial, rng: np.random.Generator) -> dict[str, Any]:
+        right = rng.random() < {"b1": 0.8, "b2": 0.5}.get(trial.system, 1.0)
+        return {"choice": trial.answer if right else "BA"["AB".index(trial.answer)]}
+
+    panel = silent_panel(tmp_path, "expression", sessions=20)
+    simulate(panel, [matcher] * 60)
+    found = analyze_panel(tmp_path)
+    assert not found.inattentive
+    kept, words = (only(found, "expression_found", system) for system in ("b1", "b2"))
+    assert kept.estimate.value == pytest.approx(0.8, abs=0.05) and kept.differs_from_chance
+    assert words.estimate.value == pytest.approx(0.5, abs=0.05) and not words.differs_from_chance
+    assert [f.metric.name for f in found.findings] == ["expression_found"] * 2
+
+
 def test_clustering_tells_perfect_from_guessed(tmp_path: Path) -> None:
     panel = silent_panel(tmp_path, "clustering", sessions=6)
     simulate(panel, [clusterer] * 18)

@@ -23,6 +23,7 @@ GOOD: dict[Test, dict[str, Any]] = {
     "unified": {"naturalness": 1, "intelligibility": 10, "similarity": 5},
     "mos": {"naturalness": 1, "intelligibility": 5},
     "abx": {"choice": "B"},
+    "expression": {"choice": "A"},
     "clustering": {"clusters": {s.token: i + 1 for i, s in enumerate(SOUNDS)}, "moves": 3},
 }
 HEARD = {"played_ms": {s.token: 2000 for s in SOUNDS}, "plays": {s.token: 1 for s in SOUNDS}, "page_ms": 9000}
@@ -46,6 +47,7 @@ def test_a_right_answer_is_taken_as_it_is(test: Test) -> None:
         ("mos", {"naturalness": "3"}),
         ("abx", {"choice": "X"}),
         ("abx", {"choice": None}),
+        ("expression", {"choice": "C"}),
         ("clustering", {"moves": -1}),
         ("clustering", {"clusters": {}}),
         ("clustering", {"clusters": {s.token: 5 for s in SOUNDS}}),

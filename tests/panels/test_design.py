@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from personare.panels import TESTS, Test
 from personare.panels.abx import abx_sessions, hard_speakers
 from personare.panels.clustering import CUT_S
 from personare.panels.design import PanelSession, balance_problems, counts, repeats
+from personare.panels.expression import expression_sessions
 from personare.panels.recordings import ORIGINAL, SpeechPool
 from personare.pipeline.jobs.panel import SESSIONS
 
@@ -104,6 +106,34 @@ def test_triplets_have_hard_others_and_every_speaker_once() -> None:
     assert {t.answer for s in made for t in s.rated} == {"A", "B"}
     both = [{t.stimuli[0].recording.speaker: t.system == ORIGINAL for t in s.rated} for s in made[:2]]
     assert all(both[0][who] is not both[1][who] for who in both[0]), "the next session has them the other way round"
+
+
+def test_renderings_of_one_system_say_the_same_words_with_another_emotion() -> None:
+    made = dealt("expression", sessions=6)
+    for session in made:
+        assert len(session.rated) == 20 and [t.check for t in session.trials if t.check] == ["same recording"] * 2
+        for trial in session.trials:
+            x, a, b = (s.recording for s in trial.stimuli)
+            right, wrong = (a, b) if trial.answer == "A" else (b, a)
+            assert x.system == ORIGINAL and a.system == b.system == trial.system
+            assert a.speaker == b.speaker == x.speaker and a.text == b.text == x.text
+            assert right.utterance == x.utterance != wrong.utterance and x.emotion != wrong.emotion
+            assert bool(trial.check) is (trial.system == ORIGINAL)
+    each = counts(made)
+    assert each["b1", None] == each["b2", None] == 60
+    assert {t.answer for s in made for t in s.rated} == {"A", "B"}
+
+
+def test_expression_needs_the_same_words_twice() -> None:
+    speech = pool()
+    other_words = tuple(replace(r, text=r.utterance) for r in speech.recordings)
+    with pytest.raises(CorpusError, match="needs at least 2 speakers who say the same words twice"):
+        expression_sessions(SpeechPool(other_words), sessions=1, key=Key.from_seed(1))
+    same_emotion = tuple(replace(r, emotion="anger") for r in speech.recordings)
+    with pytest.raises(CorpusError, match="the run has 0"):
+        expression_sessions(SpeechPool(same_emotion), sessions=1, key=Key.from_seed(1))
+    nothing_noted = tuple(replace(r, emotion="") for r in speech.recordings)
+    assert expression_sessions(SpeechPool(nothing_noted), sessions=1, key=Key.from_seed(1))
 
 
 def test_hard_means_ranked_before_the_right_speaker() -> None:

@@ -26,6 +26,10 @@ OWN = {
     "rhythm",
     "spectrum",
     "affect",
+    "phrases",
+    "durations",
+    "symbols",
+    "expression",
 }  # nobody else's idea, or the user's own file
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 
 from personare.core.findings import Estimate, Finding
 from personare.core.tables import Corpus, Embeddings
@@ -197,7 +198,7 @@ def test_singling_out_compares_in_the_direction_of_the_equation_and_reversed_by_
     scores = unit[0] @ unit[1].T  # [original, anonymized]
     among_hidden, among_original = ((m >= np.diag(m)[:, None]).sum(axis=1) for m in (scores, scores.T))
     attack: Any = SimpleNamespace(attack=SimpleNamespace(by_cosine=True, trial=hidden, enroll=original))
-    expected: dict[Variant, Any] = {"singling_out": among_hidden, "singling_out_reversed": among_original}
+    expected: dict[Variant, NDArray[np.int_]] = {"singling_out": among_hidden, "singling_out_reversed": among_original}
     for variant, ranks in expected.items():
         metrics = METRICS[variant]
         found = Ranks(metrics, variant, 1).run(attack, rng=np.random.default_rng(0))

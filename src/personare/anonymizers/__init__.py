@@ -16,6 +16,7 @@ BUILTIN = {
     "world": "personare.anonymizers.signal.world:WorldWarp",
     "xvector": "personare.anonymizers.neural.xvector.anonymizer:XVector",
     "cascade": "personare.anonymizers.neural.cascade.anonymizer:Cascade",
+    "expressive": "personare.anonymizers.neural.expressive.anonymizer:Expressive",
     "usc": "personare.anonymizers.neural.codec:UscAnonymizer",
     "codec": "personare.anonymizers.neural.codec:CodecRoundTrip",
     "chain": "personare.anonymizers.signal.chain:Chain",

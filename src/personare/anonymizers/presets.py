@@ -81,9 +81,9 @@ PRESETS = {
             "balanced",
             "cascade",
             "transcribes the speech, and a neural voice speaks the words; the usual choice",
-            38.6,
-            7.2,
-            "the voice neural, when it was called xvector, version 6, before languages were identified",
+            36.9,
+            7.3,
+            "cascade, version 6, with the voice neural, English",
         ),
         Preset(
             "strong",

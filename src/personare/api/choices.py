@@ -55,7 +55,7 @@ def paper_systems() -> list[dict[str, Any]]:
 def language_models(code: str) -> tuple[str, ...]:
     """Name the models that ``balanced`` and ``strong`` need for speech in a language, in the order of the model index.
 
-    >>> "kokoro" in language_models("de")
+    >>> "kokoro" in language_models("fr")
     True
     """
     from personare.anonymizers import models_needed

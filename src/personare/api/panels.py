@@ -45,7 +45,7 @@ def make_panel(
 
     Parameters
     ----------
-    test : ``unified``, ``clustering``, ``abx`` or ``mos``.
+    test : ``unified``, ``clustering``, ``abx``, ``expression`` or ``mos``.
     sessions : how many are dealt; people share them evenly. trials : of each; None as the papers have.
     language : of the recordings: people are then asked whether it is their first one.
     """

@@ -42,6 +42,15 @@ class ReadsText(Protocol):
         ...
 
 
+@runtime_checkable
+class HearsAndReads(Protocol):
+    """An embedder that hears an utterance and knows its words, where there are any."""
+
+    def of_sound_and_text(self, audio: Audio, text: str, /) -> NDArray[np.float32]:
+        """Give the vector [d] of a sound and its transcript."""
+        ...
+
+
 @dataclass(frozen=True)
 class EmbedWork:
     """The work of an engine on one utterance: ``engine.map(EmbedWork("ecapa"), corpus)`` yields float32 [d] vectors.
@@ -71,6 +80,8 @@ class EmbedWork:
             if item.text is None:
                 raise AudioError(f"{item.utterance}: the embedder {name} needs its words; give the corpus a text")
             return model.of_text(item.text)
+        if isinstance(model, HearsAndReads) and item.text:
+            return model.of_sound_and_text(recording.sound, item.text)
         return _embed(recording, model, self.folder)
 
 

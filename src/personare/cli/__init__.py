@@ -71,6 +71,7 @@ def _join() -> None:
         demo,
         embed,
         evaluate,
+        express,
         forget,
         infer,
         languages,
@@ -99,6 +100,7 @@ def _join() -> None:
     app.command(rich_help_panel=hide)(anonymize.anonymize)
     app.command(rich_help_panel=hide)(stream.stream)
     app.add_typer(codec.app, name="codec", rich_help_panel=hide)
+    app.add_typer(express.app, name="express", rich_help_panel=hide)
     app.command(rich_help_panel=hide)(methods.methods)
     app.command(rich_help_panel=hide)(languages.languages)
     app.command(rich_help_panel=hide)(lookup.lookup)

@@ -14,6 +14,7 @@ FIGURES = {
     "wer_espeak": "WER with phonemes of espeak-ng",
     "agreement": "phonemes as espeak-ng, known sentences",
     "agreement_unseen": "phonemes as espeak-ng, new sentences",
+    "eer": "lowest EER by voice, L = 1, real speakers",
 }
 
 

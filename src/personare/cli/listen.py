@@ -16,7 +16,8 @@ def listen(
         None,
         metavar="NAME,NAME",
         show_default="moonshine (whisper-base where it is not English), pitch, pesq, stoi, estoi, dnsmos",
-        help="Also: whisper, whisper-base, ctc:DIR, pitch-swift, visqol (slow), affect:FILE, module:Class.",
+        help="Also: emotion, emotion-spectrum, expression, whisper, whisper-base, ctc:DIR, pitch-swift, visqol (slow), "
+        "affect:FILE, module:Class.",
     ),
     settings: list[str] | None = typer.Option(
         None, "--set", metavar="NAME.KEY=VALUE", help="A parameter of a listener; may be repeated."

@@ -16,7 +16,7 @@ DIR = typer.Argument(..., metavar="DIR", help="The panel folder.")
 def make(
     run: Path = typer.Argument(..., metavar="RUN", help="A run folder that still has its stages."),
     folder: Path = typer.Argument(..., metavar="DIR", help="The panel folder to make."),
-    test: str = typer.Option("unified", help="unified, clustering, abx or mos."),
+    test: str = typer.Option("unified", help="unified, clustering, abx, expression or mos."),
     sessions: int = typer.Option(20, min=1, help="How many different sessions are dealt; people share them evenly."),
     trials: int | None = typer.Option(None, min=1, help="Trials a session; without, as the papers have."),
     title: str = typer.Option("", help="What people read at the top; without, the title of the run."),
@@ -29,7 +29,8 @@ def make(
 
     unified: intelligibility, naturalness, similarity to a speaker, 1 to 10, 36 trials (VoicePrivacy 2020). clustering:
     16 recordings put together by voice, 3 trials (VoicePrivacy 2020). abx: is X the speaker of A or of B, 20 triplets
-    (USC). mos: naturalness and intelligibility, 1 to 5, 10 samples of every method.
+    (USC). expression: which of two renderings is said like the original, 20 triplets. mos: naturalness and
+    intelligibility, 1 to 5, 10 samples of every method.
 
     Examples:
 

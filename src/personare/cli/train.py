@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from personare.cli import show
+from personare.cli.train_expression import expression
 from personare.cli.train_prosody import prosody
 from personare.cli.train_reader import reader
 from personare.cli.train_recognizer import how_many, recognizer
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command()(recognizer)
 app.command()(synthesizer)
 app.command()(prosody)
+app.command()(expression)
 app.command()(reader)
 app.command()(usc)
 

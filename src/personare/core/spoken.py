@@ -51,6 +51,8 @@ class SpeakerEvidence:
     language : the odds of its language; None where the method needs none, or knows it.
     gender_score : above 0 for a woman's voice; None where the method needs none.
     languages : seconds of speech in each language that was identified and can be spoken.
+    manner : how the speaker speaks, whatever the expression, as numbers of a label maker; empty where none is needed.
+    sentences : how many sentences ``manner`` is the mean of.
     """
 
     speech_s: float = 0.0
@@ -58,6 +60,8 @@ class SpeakerEvidence:
     language: LanguageOdds | None = None
     gender_score: float | None = None
     languages: tuple[tuple[str, float], ...] = ()
+    manner: tuple[float, ...] = ()
+    sentences: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,12 +75,15 @@ class SpeakerFacts:
     language : the odds of the language over all recordings.
     languages : codes of the languages that the speaker speaks, the most frequent first; empty where nobody knows. Each
         has at least ``LEAST_SHARE`` of the speech: a stretch here and there is more often an error than a language.
+    manner, sentences : how the speaker speaks, the mean over so many sentences; empty where no label is made.
     """
 
     gender: str | None = None
     vector: tuple[float, ...] = ()
     language: LanguageOdds | None = None
     languages: tuple[str, ...] = ()
+    manner: tuple[float, ...] = ()
+    sentences: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values, for a JSON file."""
@@ -87,7 +94,10 @@ class SpeakerFacts:
         """Read plain values."""
         odds = values["language"]
         known = None if odds is None else LanguageOdds(**odds)
-        return cls(values["gender"], tuple(values["vector"]), known, tuple(values.get("languages", ())))
+        manner, sentences = tuple(values.get("manner", ())), int(values.get("sentences", 0))
+        return cls(
+            values["gender"], tuple(values["vector"]), known, tuple(values.get("languages", ())), manner, sentences
+        )
 
 
 NOTHING_KNOWN = SpeakerFacts()
@@ -107,7 +117,21 @@ def pool(evidence: Sequence[SpeakerEvidence], *, gender: str | None = None) -> S
         total = sum(score * max(speech_s, _FLOOR) for score, speech_s in scores)
         gender = ("f" if total > 0 else "m") if scores else None
     odds = _mean_odds([one.language for one in evidence])
-    return SpeakerFacts(gender, _mean_vector(vectors), odds, _languages(evidence))
+    return SpeakerFacts(gender, _mean_vector(vectors), odds, _languages(evidence), *_mean_manner(evidence))
+
+
+def _mean_manner(evidence: Sequence[SpeakerEvidence]) -> tuple[tuple[float, ...], int]:
+    """Pool how a speaker speaks: the mean over all sentences, and how many there are.
+
+    >>> _mean_manner([SpeakerEvidence(manner=(1.0,), sentences=1), SpeakerEvidence(manner=(4.0,), sentences=2)])
+    ((3.0,), 3)
+    """
+    known = [one for one in evidence if one.sentences]
+    if not known:
+        return (), 0
+    total = sum(one.sentences for one in known)
+    mean = np.sum([one.sentences * np.array(one.manner) for one in known], axis=0) / total
+    return tuple(np.round(mean, 4).tolist()), total
 
 
 def _languages(evidence: Sequence[SpeakerEvidence]) -> tuple[str, ...]:

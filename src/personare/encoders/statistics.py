@@ -7,6 +7,7 @@ where an anonymizer keeps them, they tell people, or at least their recordings, 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from personare.core import weights
-from personare.encoders import contours
+from personare.encoders import contours, phrases
+from personare.encoders.expression.labels import encode_labels, shipped_labels
 from personare.encoders.grid import RATE_HZ
 from personare.encoders.segments import samples_at
 
@@ -59,14 +61,16 @@ class Statistics:
 
     def __call__(self, batch: Sequence[Audio]) -> NDArray[np.float32]:
         """Embed a batch: float32 [len(batch), DIMENSIONS]."""
-        vectors = np.empty((len(batch), self.DIMENSIONS), np.float32)
+        rows = [self._vector(self.numbers(padded(audio))) for audio in batch]
+        return np.stack(rows) if rows else np.empty((0, self.DIMENSIONS), np.float32)
+
+    def _vector(self, numbers: Floats) -> NDArray[np.float32]:
+        """Put numbers on their usual scale: float32 [DIMENSIONS]."""
         mean, spread = scales(self.NAME)
-        for row, audio in zip(vectors, batch, strict=True):
-            samples = samples_at(audio, rate_hz=RATE_HZ)
-            numbers = self.numbers(np.pad(samples, (0, max(0, MIN_SAMPLES - len(samples)))))
-            row[:-1] = np.clip((numbers - mean) / spread, -FARTHEST, FARTHEST)
-            row[-1] = np.sqrt(self.DIMENSIONS - 1)
-        return vectors
+        vector = np.empty(self.DIMENSIONS, np.float32)
+        vector[:-1] = np.clip((numbers - mean) / spread, -FARTHEST, FARTHEST)
+        vector[-1] = np.sqrt(self.DIMENSIONS - 1)
+        return vector
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,66 @@ class SpectrumStatistics(Statistics):
     def numbers(samples: NDArray[np.float32], /) -> Floats:
         """See ``contours.spectrum_numbers``."""
         return contours.spectrum_numbers(samples)
+
+
+@dataclass(frozen=True)
+class PhraseStatistics(Statistics):
+    """F0 and level phrase by phrase, and the contour of the sentence; needs the model swift-f0."""
+
+    NAME: ClassVar[str] = "phrases"
+    DIMENSIONS: ClassVar[int] = phrases.N_PHRASES + 1
+    MODELS: ClassVar[tuple[str, ...]] = ("swift-f0",)
+
+    @staticmethod
+    def numbers(samples: NDArray[np.float32], /) -> Floats:
+        """See ``phrases.phrase_numbers``."""
+        return phrases.phrase_numbers(samples)
+
+
+@dataclass(frozen=True)
+class SymbolStatistics(Statistics):
+    """The symbols that the method ``expressive`` transmits, encoded from a sound again; needs the model swift-f0."""
+
+    NAME: ClassVar[str] = "symbols"
+    DIMENSIONS: ClassVar[int] = phrases.N_SYMBOLS + 1
+    MODELS: ClassVar[tuple[str, ...]] = ("swift-f0",)
+
+    @property
+    def fingerprint(self) -> str:
+        """The exact statistics and label maker, for caches."""
+        return f"{super().fingerprint}-{hashlib.sha256(encode_labels(shipped_labels())).hexdigest()[:16]}"
+
+    @staticmethod
+    def numbers(samples: NDArray[np.float32], /) -> Floats:
+        """See ``phrases.symbol_numbers``."""
+        return phrases.symbol_numbers(samples)
+
+
+@dataclass(frozen=True)
+class DurationStatistics(Statistics):
+    """Durations given the words: tempo and pauses against syllables and letters; no model.
+
+    It hears the sound and reads its words. Without words all its vectors are the same.
+    """
+
+    NAME: ClassVar[str] = "durations"
+    DIMENSIONS: ClassVar[int] = phrases.N_DURATIONS + 1
+
+    @staticmethod
+    def numbers(samples: NDArray[np.float32], /) -> Floats:
+        """Give what is known without words: nothing."""
+        return phrases.duration_numbers(samples, "")
+
+    def of_sound_and_text(self, audio: Audio, text: str) -> NDArray[np.float32]:
+        """Give the vector of a sound and its words: float32 [DIMENSIONS]."""
+        return self._vector(phrases.duration_numbers(padded(audio), text))
+
+
+def padded(audio: Audio) -> NDArray[np.float32]:
+    """Give 16 kHz samples of a sound, with silence behind it where it is shorter than a tenth of a second."""
+    samples = samples_at(audio, rate_hz=RATE_HZ)
+    whole: NDArray[np.float32] = np.pad(samples, (0, max(0, MIN_SAMPLES - len(samples))))
+    return whole
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Machine listeners: what programs still observe in anonymized speech (words, pitch, quality, affect).
+"""Machine listeners: what programs still observe in anonymized speech (words, pitch, expression, quality, affect).
 
 ``BUILTIN`` is the one table of listeners. A listener of your own is a frozen dataclass that extends
 ``personare.core.protocols.Listener``; it joins by the entry point ``personare.listeners`` or is named ``module:Class``.
@@ -30,6 +30,9 @@ BUILTIN = {
     "visqol": "personare.listeners.visqol:Visqol",
     "dnsmos": "personare.listeners.dnsmos:Dnsmos",
     "affect": "personare.listeners.affect:Affect",
+    "emotion": "personare.listeners.emotion:Emotion",
+    "emotion-spectrum": "personare.listeners.emotion:EmotionSpectrum",
+    "expression": "personare.listeners.expression:Expression",
 }
 LISTENERS = Catalog("listener", BUILTIN)
 

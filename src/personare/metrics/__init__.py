@@ -102,6 +102,9 @@ CARDS: Mapping[str, str] = {
     "f0_spearman": "personare.metrics.utility.pitch:CARD",
     "pitch_correlation": "personare.metrics.utility.pitch:PEARSON_CARD",
     "uar": "personare.metrics.utility.recall:CARD",
+    "recall": "personare.metrics.utility.recall:CLASS_CARD",
+    "f0_shape": "personare.metrics.utility.shape:F0_CARD",
+    "energy_shape": "personare.metrics.utility.shape:ENERGY_CARD",
     "voicing_error": "personare.metrics.utility.voicing:CARD",
     # utility: how it sounds
     "pesq": "personare.metrics.utility.quality:PESQ_CARD",
@@ -123,6 +126,7 @@ CARDS: Mapping[str, str] = {
     "clustering_f1_difference": "personare.metrics.privacy.listener_groups:F1_CARD",
     "classification_change_difference": "personare.metrics.privacy.listener_groups:CHANGE_CARD",
     # listening panels: what people think of the speech
+    "expression_found": "personare.metrics.utility.opinion:EXPRESSION_CARD",
     "naturalness": "personare.metrics.utility.opinion:NATURALNESS_CARD",
     "intelligibility": "personare.metrics.utility.opinion:INTELLIGIBILITY_CARD",
     "similarity": "personare.metrics.utility.opinion:SIMILARITY_CARD",

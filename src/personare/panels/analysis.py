@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from personare.core.errors import MetricError
-from personare.core.findings import Finding
+from personare.core.findings import Finding, MetricCard
 from personare.core.seeding import Key, rng_for
 from personare.metrics.privacy import clustering as clusters
 from personare.metrics.privacy import listener_groups
@@ -76,7 +76,9 @@ def analyze(
     if test == "clustering":
         return _clustering(rated, order, rng, native or {})
     if test == "abx":
-        return PanelFindings(tuple(_abx(rated, order)))
+        return PanelFindings(tuple(_chosen(rated, order, ABX_CARD)))
+    if test == "expression":
+        return PanelFindings(tuple(_chosen(rated, order, opinion.EXPRESSION_CARD)))
     scales = unified.SCALES if test == "unified" else mos.SCALES
     table = _ratings(rated, scales)
     found = _unified(table, order, rng) if test == "unified" else _mos(table, order)
@@ -162,7 +164,8 @@ def _mos(table: pl.DataFrame, systems: Sequence[str]) -> Iterator[Finding]:
                 yield Finding(card, estimate, {"anonymizer": system, "listener": PEOPLE, "ratings": len(part)})
 
 
-def _abx(rows: Sequence[Answered], systems: Sequence[str]) -> Iterator[Finding]:
+def _chosen(rows: Sequence[Answered], systems: Sequence[str], card: MetricCard) -> Iterator[Finding]:
+    """Give for each system the share of right choices between A and B."""
     for system in systems:
         part = [row for row in rows if row.trial.system == system]
         if part:
@@ -173,7 +176,7 @@ def _abx(rows: Sequence[Answered], systems: Sequence[str]) -> Iterator[Finding]:
                 "listener": PEOPLE,
                 "evaluators": len({row.evaluator for row in part}),
             }
-            yield Finding(ABX_CARD, estimate, about)
+            yield Finding(card, estimate, about)
 
 
 def _clustering(

@@ -23,7 +23,7 @@ def checked_answer(test: Test, trial: PlannedTrial, answer: Any) -> dict[str, An
     """Give an answer in its one form, or refuse it."""
     if not isinstance(answer, Mapping):
         raise AnswerError("an answer is an object")
-    if test == "abx":
+    if test in ("abx", "expression"):
         if set(answer) != {"choice"} or answer["choice"] not in ("A", "B"):
             raise AnswerError("choose A or B")
         return {"choice": answer["choice"]}

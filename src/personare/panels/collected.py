@@ -65,7 +65,7 @@ def _right(test: Test, row: Answered) -> bool:
             by_speaker.setdefault(sound.speaker, set()).add(answer["clusters"][sound.token])
         used = [next(iter(clusters)) for clusters in by_speaker.values() if len(clusters) == 1]
         return len(used) == len(by_speaker) and len(set(used)) == len(used)
-    if test == "abx":
+    if test in ("abx", "expression"):
         return bool(answer["choice"] == row.trial.answer)
     return bool(answer["similarity"] >= LEAST_SIMILAR_SAME)
 

@@ -15,7 +15,7 @@ NOISE = "noise"  # a recording of which only the long-term spectrum is left: nob
 
 @dataclass(frozen=True, order=True)
 class Recording:
-    """One recording, original or as one system anonymized it; ``gender`` is empty where it is not known."""
+    """One recording, original or as one system anonymized it; what is not known of it is empty."""
 
     speaker: str
     utterance: str
@@ -24,6 +24,8 @@ class Recording:
     path: Path = field(default=Path(), compare=False)
     start_s: float = field(default=0.0, compare=False)
     end_s: float | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
+    emotion: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,8 @@ VOICE, PLAIN = (
     "wespeaker",
     "ecapa",
 )  # trained to tell voices apart: the stronger, and the one of --quick
-EMBEDDERS = (VOICE, "ge2e", "wakehubert", "energy", "rhythm", "f0", "spectrum")
+PROSODY = ("energy", "rhythm", "f0", "phrases", "durations", "symbols")  # hear how it is said, and no voice
+EMBEDDERS = (VOICE, "ge2e", "wakehubert", *PROSODY, "spectrum")
 LEVELS = (Knowledge.ORIGINAL, Knowledge.IGNORANT, Knowledge.LAZY_INFORMED, Knowledge.INFORMED)
 TRAIN_DRAWS = 2
 COMPARISON_DRAWS = 2  # of enrolment speech: what minutes allow

@@ -15,12 +15,11 @@ from personare.core.errors import MetricError, TableError
 from personare.core.findings import Finding
 from personare.core.tables import Embeddings
 from personare.engine import Engine
-from personare.metrics.privacy.ranks import Variant
 from personare.pipeline.attack_inputs import PlayedAttack
 from personare.pipeline.measured import Measured
 from personare.pipeline.measures import Measure, rng_of
 from personare.pipeline.measures.linkability import FORECAST, LinkabilityMeasure
-from personare.pipeline.measures.ranks import METRICS, Ranks
+from personare.pipeline.measures.ranks import Ranks
 from personare.pipeline.measures.singling_out import SinglingOutMeasure
 
 
@@ -102,12 +101,9 @@ def single_out_curves(
 
 
 def rank_findings(pairs: Mapping[str, VectorPair], *, tests: int, original: bool, seed: int = 1) -> list[Finding]:
-    """Sort everybody by likeness for each attacker; ``original`` says that enrolment is original speech.
-
-    Singling out then ranks an original utterance among the anonymized ones, as the equation of USC does.
-    """
-    variant: Variant = "singling_out" if original else "linkability"
-    question = Ranks(METRICS[variant], variant, tests)
+    """Sort everybody by likeness for each attacker; ``original`` says that enrolment is original speech."""
+    metrics = ("rank_single_p50", "rank_single_p1") if original else ("rank_link_p50", "rank_link_p1")
+    question = Ranks(metrics, "singling_out" if original else "linkability", tests)
     findings: list[Finding] = []
     for name, pair in pairs.items():
         attack = PlayedAttack(Attack(pair.enroll.sorted(), pair.test.sorted()), seed)

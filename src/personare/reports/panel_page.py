@@ -18,12 +18,16 @@ TESTS = {
     "unified": "unified test: intelligibility, naturalness and similarity, from 1 to 10",
     "clustering": "speaker clustering: recordings put together by voice",
     "abx": "A/B/X: whose voice it is",
+    "expression": "expression: which rendering is said like the original",
     "mos": "MOS: naturalness and intelligibility, from 1 to 5",
 }
 PRIVACY = {
     "eer_people": "who rate how alike two recordings of {method} sound err {value} of the time",
     "abx": "find the speaker of {method} among two in {value} of the triplets",
     "purity": "put {value} of the recordings of {method} with those of their speaker",
+}
+KEPT = {
+    "expression_found": "find which of two recordings of {method} is said like the original in {value} of the triplets"
 }
 OPINIONS = {"mos_naturalness": "naturalness", "mos_intelligibility": "intelligibility"}
 INTERVALS = (
@@ -67,7 +71,7 @@ def page_of_panel(run: Run) -> Page:
 def _headlines(run: Run) -> list[Finding]:
     """Choose what is said in words: how well people recognise speakers, else what they think of the speech."""
     every = overall(run.findings)
-    attacks = [f for f in every if f.metric.name in PRIVACY]
+    attacks = [f for f in every if f.metric.name in (*PRIVACY, *KEPT)]
     return attacks or [f for f in every if f.metric.name in OPINIONS]
 
 
@@ -75,7 +79,7 @@ def _said(finding: Finding) -> Statement:
     """Say one number as a sentence; against guessing where there is such a level."""
     system = str(finding.conditions["anonymizer"])
     method = "original speech" if system == ORIGINAL else f"speech by {system}"
-    pattern = PRIVACY.get(finding.metric.name)
+    pattern = {**PRIVACY, **KEPT}.get(finding.metric.name)
     if pattern is None:
         scale = f"from {finding.metric.bounds[0]:g} to {finding.metric.bounds[1]:g}"
         return Statement(
@@ -83,6 +87,8 @@ def _said(finding: Finding) -> Statement:
         )
     guess = "" if finding.chance_level is None else f"; guessing gives {finding.chance_text}"
     sentence = f"People {pattern.format(method=method, value=finding.text)}{guess}."
+    if finding.metric.name in KEPT:
+        return Statement(sentence, "plain")
     better = finding.differs_from_chance is True and _beats_chance(finding)
     return Statement(sentence, "plain" if system == ORIGINAL else "exposed" if better else "not-shown")
 

@@ -102,8 +102,7 @@ def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]
         c = finding.conditions
         if finding.metric.name in COLUMNS and "attacker" in c:
             continue
-        who = attacker_or_listener(finding)
-        who += f" of {c['attribute']}" if "attribute" in c else f" of {c['of']}" if "of" in c else ""
+        who = attacker_or_listener(finding) + _about(finding)
         who += f", {GENDERS.get(str(c['gender']), c['gender'])}" if "gender" in c else ""
         key = (str(c.get("corpus", "")), str(c.get("anonymizer", "-")), who, finding.metric.name)
         if key not in best or _size(finding) > _size(best[key]):
@@ -125,6 +124,13 @@ def other_rows(findings: Iterable[Finding]) -> tuple[list[str], list[list[str]]]
         for key, f in sorted(best.items(), key=lambda item: (item[0][0], order.get(item[0][3], len(order))))
     ]
     return ["corpus"] * corpora + ["method", "by", "metric", "at", "value [95 %]", "chance", "n", "failed"], rows
+
+
+def _about(finding: Finding) -> str:
+    """Say which attribute, class or value a finding is of, and what the judge was trained on."""
+    c = finding.conditions
+    of = next((f" of {c[name]}" for name in ("attribute", "class", "of") if name in c), "")
+    return of + (f" (trained on {c['trained on']})" if "trained on" in c else "")
 
 
 def _size(finding: Finding) -> tuple[int, int]:

@@ -9,7 +9,7 @@ voice and rate give the same samples in any process on this kind of machine.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -24,7 +24,7 @@ from personare.core.fingerprint import Fingerprinted
 from personare.core.seeding import Key, rng_for
 from personare.core.sessions import Session, open_session
 from personare.core.weights import files_of, home, require
-from personare.voices.kokoro_network import with_products
+from personare.voices.kokoro_network import F0_FACTOR, F0_HZ, with_f0_factor, with_products
 from personare.voices.synthesizer import Gender, OfflineVoice
 
 if TYPE_CHECKING:
@@ -85,6 +85,13 @@ class Kokoro(Fingerprinted):
         rng : not used, the network draws nothing.
         """
         del rng
+        return self._spoken(phonemes, voice, rate, None)
+
+    def speak_with_f0(self, phonemes: str, *, voice: int, rate: float, change: Callable[[Floats], Floats]) -> Audio:
+        """Speak Kokoro's symbols with another F0: ``change`` gets the predicted curve in Hz, 0 or so where unvoiced."""
+        return self._spoken(phonemes, voice, rate, change)
+
+    def _spoken(self, phonemes: str, voice: int, rate: float, change: Callable[[Floats], Floats] | None) -> Audio:
         speaker = mixture(voice)
         if not RATE_RANGE[0] <= rate <= RATE_RANGE[1]:
             raise ConfigError(f"rate must be {RATE_RANGE[0]} to {RATE_RANGE[1]}, not {rate}")
@@ -94,7 +101,7 @@ class Kokoro(Fingerprinted):
         for part in parts:
             ids = symbol_ids(part)
             style = mixed_style(speaker.voices, speaker.shares, length=len(ids))
-            waves.append(speak_ids(ids, style=style, rate=rate * speaker.rate))
+            waves.append(speak_ids(ids, style=style, rate=rate * speaker.rate, change_f0=change))
         samples = np.concatenate(waves) if waves else np.zeros(0, np.float32)
         peak = float(np.abs(samples).max(initial=0.0))
         return Audio(samples if peak <= LOUDEST else samples * np.float32(LOUDEST / peak), RATE_HZ)
@@ -151,13 +158,20 @@ def symbol_ids(phonemes: str) -> list[int]:
     return [numbers[symbol] for symbol in phonemes]
 
 
-def speak_ids(ids: Sequence[int], *, style: Floats, rate: float) -> Floats:
+def speak_ids(
+    ids: Sequence[int], *, style: Floats, rate: float, change_f0: Callable[[Floats], Floats] | None = None
+) -> Floats:
     """Run the network: ids without the frame, style [1, 256]; samples at 24 kHz, not limited in level."""
     inputs: dict[str, NDArray[Any]] = {
         "input_ids": np.array([[0, *ids, 0]], dtype=np.int64),
         "style": style,
         "speed": np.array([rate], dtype=np.float32),
+        F0_FACTOR: np.ones((1, 1, 1), np.float32),
     }
+    if change_f0 is not None:
+        (f0_hz,) = session(home()).run([F0_HZ], inputs)
+        changed = np.asarray(change_f0(f0_hz[0, 0]), np.float32)
+        inputs[F0_FACTOR] = np.where(f0_hz != 0, changed / np.where(f0_hz != 0, f0_hz, 1), 1).astype(np.float32)
     (wave,) = session(home()).run(["waveform"], inputs)
     return np.ascontiguousarray(wave.reshape(-1), dtype=np.float32)
 
@@ -196,7 +210,7 @@ def symbols() -> dict[str, int]:
 @lru_cache(maxsize=1)
 def session(_cache: Path) -> Session:
     """The network, loaded once per process, on one thread."""
-    return open_session(with_products(network_file().read_bytes()), where=str(network_file()))
+    return open_session(with_f0_factor(with_products(network_file().read_bytes())), where=str(network_file()))
 
 
 def style_table(voice: str) -> Floats:

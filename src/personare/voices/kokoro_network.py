@@ -12,7 +12,7 @@ processors without these instructions the network is taken as it was shipped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from personare.core.onnx_format import (
     OnnxNetwork,
     OnnxNode,
     OnnxTensor,
+    OnnxValue,
     decode_model,
     encode_model,
     integers_of,
@@ -30,6 +31,8 @@ from personare.core.onnx_format import (
 )
 
 OPSETS, IR_VERSION = {"": 20, "com.microsoft": 1}, 9  # of the shipped file
+F0_HZ, F0_FACTOR = "f0_hz", "f0_factor"
+_F0_CURVE = "/encoder/F0_proj/Conv_output_0"  # of the shipped file: the predicted F0 in Hz, [1, 1, frames]
 _END = np.iinfo(np.int64).max
 
 
@@ -44,6 +47,27 @@ def with_products(encoded: bytes) -> bytes:
     used = {name for node in rewrite.nodes for name in node.inputs}
     constants = [tensor for name, tensor in rewrite.constants.items() if name in used]
     network = OnnxNetwork(rewrite.nodes, shipped.inputs, shipped.outputs, constants, shipped.name)
+    return encode_model(network, opsets=OPSETS, ir_version=IR_VERSION)
+
+
+def with_f0_factor(encoded: bytes) -> bytes:
+    """Give the network an output ``f0_hz`` [1, 1, frames], its predicted F0, and an input ``f0_factor`` to multiply it.
+
+    The factor has as many frames, or one for all. Asked for ``f0_hz`` alone, the runtime computes no sound. A factor of
+    1 gives the sound of the shipped network to the bit.
+    """
+    shipped = decode_model(encoded)
+    multiplied = f"{_F0_CURVE}/multiplied"
+    nodes: list[OnnxNode] = []
+    for node in shipped.nodes:
+        inputs = tuple(multiplied if name == _F0_CURVE else name for name in node.inputs)
+        nodes.append(replace(node, inputs=inputs))
+        if _F0_CURVE in node.outputs:
+            nodes.append(make_node("Mul", [_F0_CURVE, F0_FACTOR], [multiplied]))
+            nodes.append(make_node("Identity", [_F0_CURVE], [F0_HZ]))
+    inputs_of = [*shipped.inputs, OnnxValue(F0_FACTOR, (1, 1, "f0_frames"))]
+    outputs = [*shipped.outputs, OnnxValue(F0_HZ, (1, 1, "frames"))]
+    network = OnnxNetwork(nodes, inputs_of, outputs, shipped.constants, shipped.name)
     return encode_model(network, opsets=OPSETS, ir_version=IR_VERSION)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
     from personare.core.audio import Audio
 
@@ -67,4 +68,20 @@ class PhonemeSynthesizer(Protocol):
 
     def speak_phonemes(self, phonemes: str, *, voice: int, rate: float, rng: np.random.Generator) -> Audio:
         """Speak phonemes in the synthesizer's own symbols; marks and spaces alone give no samples."""
+        ...
+
+
+@runtime_checkable
+class SpeaksWithF0(Protocol):
+    """A synthesizer of phonemes whose predicted F0 curve can be changed before it speaks."""
+
+    def speak_with_f0(
+        self,
+        phonemes: str,
+        *,
+        voice: int,
+        rate: float,
+        change: Callable[[NDArray[np.float32]], NDArray[np.float32]],
+    ) -> Audio:
+        """Speak phonemes with another F0: ``change`` gets the predicted curve in Hz [frames] and gives one as long."""
         ...

@@ -66,6 +66,17 @@ RATED_ABOVE_CARD = MetricCard(
     "the p-value takes answers as independent, which answers of one evaluator are not; read the interval",
     "%",
 )
+EXPRESSION_CARD = MetricCard(
+    "expression_found",
+    "Expression found in A/B/X (people)",
+    "higher",
+    (0.0, 1.0),
+    0.5,
+    "turavecino2025usc, sec. 3.3",
+    "share of triplets in which listeners choose the rendering that was made of X; 50 % is guessing, and words alone",
+    "A and B are of the same words and speaker; where emotions are not noted, they may be said alike from the start",
+    "%",
+)
 MOS_NATURALNESS_CARD = _opinion_card(
     "mos_naturalness", "MOS naturalness (people)", "1: completely unnatural; 5: natural"
 )

@@ -1,6 +1,7 @@
 """Unweighted average recall (UAR): are emotions still recognized, each one counting the same however rare it is?
 
-UAR = mean over classes of (recognized as the class / truly of the class)                   [schuller2009emotion]
+recall = recognized as the class / truly of the class
+UAR    = mean of the recall over classes                                                     [schuller2009emotion]
 
 Chance is 1 / number of classes. Used for emotion recognition in VoicePrivacy 2024.
 Deviations: none. A class that only one speaker has is not in the mean without that speaker.
@@ -32,6 +33,17 @@ CARD = MetricCard(
     caution="depends on the recognizer; compare with the original speech",
     unit="%",
 )
+CLASS_CARD = MetricCard(
+    name="recall",
+    title="Recall of one class",
+    better="higher",
+    bounds=(0.0, 1.0),
+    chance=None,
+    cite="schuller2009emotion",
+    reading="share of one emotion that is recognized as such; read all classes together",
+    caution="a recognizer that always gives this class reaches 100 %; UAR does not have that flaw",
+    unit="%",
+)
 
 
 def uar(truth: ArrayLike, predicted: ArrayLike) -> float:
@@ -61,6 +73,27 @@ def uar_estimate(
     hits, totals = _tables(truth, predicted, speakers)
     return speaker_interval(
         lambda drawn: _mean_recall(drawn @ hits, drawn @ totals), speakers=len(hits), level=level, bounds=CARD.bounds
+    )
+
+
+def class_recall_estimate(
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    of: str,
+    speakers: ArrayLike,
+    level: float = LEVEL,
+) -> Estimate:
+    """Compute the recall of the class ``of`` with an interval from leaving out speakers; n = speakers who have it.
+
+    >>> class_recall_estimate(list("aab"), list("aba"), of="a", speakers=[1, 2, 2]).value
+    0.5
+    """
+    own = np.asarray(truth) == of
+    if not own.any():
+        raise MetricError(f"no utterance is truly of the class '{of}'; classes: {', '.join(np.unique(truth).tolist())}")
+    return uar_estimate(
+        np.asarray(truth)[own], np.asarray(predicted)[own], speakers=np.asarray(speakers)[own], level=level
     )
 
 

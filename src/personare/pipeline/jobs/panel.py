@@ -18,6 +18,7 @@ from personare.panels import Test
 from personare.panels.abx import abx_sessions
 from personare.panels.clustering import clustering_sessions
 from personare.panels.design import PanelSession, balance_problems, repeats
+from personare.panels.expression import expression_sessions
 from personare.panels.folder import STIMULI, ObjectiveValue, PanelFolder, PanelSettings, design_frame, write_panel
 from personare.panels.mos import mos_sessions
 from personare.panels.recordings import ORIGINAL, Recording, SpeechPool
@@ -39,6 +40,7 @@ SESSIONS: Mapping[Test, Callable[..., list[PanelSession]]] = {
     "unified": unified_sessions,
     "clustering": clustering_sessions,
     "abx": abx_sessions,
+    "expression": expression_sessions,
     "mos": mos_sessions,
 }
 
@@ -127,7 +129,7 @@ def _recordings(graph: Graph, store: Store, corpus: StudyCorpus) -> Iterator[Rec
         for row in corpus.of(role).iter_rows(named=True):
             cut = (row.get("start_s") or 0.0, row.get("end_s"))
             about = (row["speaker"], row["utterance"], ORIGINAL, row.get("gender") or "")
-            yield Recording(*about, Path(row["audio"]), *cut)
+            yield Recording(*about, Path(row["audio"]), *cut, row.get("text") or "", row.get("emotion") or "")
     people = {row["utterance"]: row for row in corpus.of(TRIAL).iter_rows(named=True)}
     for way in graph.anonymizers:
         if way.kind != "sound":

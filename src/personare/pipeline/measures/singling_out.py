@@ -75,8 +75,8 @@ class SinglingOutMeasure(AtLength):
         lengths = possible_lengths(study, corpus, role=_gallery_role(corpus), tests=2, sampled=corpus.sampled)
         for length in lengths:
             sizes, draws = study.gallery_sizes, study.repetitions
-            most = study.enrolment_utterances
-            yield cls(question.metrics, length, sizes, draws, sets_swapped=corpus.swapped, enrolment=most)
+            enrolment = study.enrolment_utterances
+            yield cls(question.metrics, length, sizes, draws, sets_swapped=corpus.swapped, enrolment=enrolment)
 
     @classmethod
     def problems(cls, study: Study, metrics: tuple[str, ...], attackers: list[ResolvedAttacker]) -> Iterator[str]:

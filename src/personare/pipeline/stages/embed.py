@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from personare.attackers import embedder as make_embedder
-from personare.attackers.cache import EmbedWork, ReadsText
+from personare.attackers.cache import EmbedWork, HearsAndReads, ReadsText
 from personare.attackers.fused import parts_of
 from personare.core.carriers import WEIGHTS
 from personare.core.embedding_files import write_embeddings
@@ -47,8 +47,8 @@ def models_of_embedder(name: str) -> tuple[str, ...]:
 
 
 def reads_text(embedder: str) -> bool:
-    """Whether an embedder, or a part of a fusion, reads what is said."""
-    return any(isinstance(make_embedder(name), ReadsText) for name in parts_of(embedder))
+    """Whether an embedder, or a part of a fusion, reads what is said, alone or beside the sound."""
+    return any(isinstance(make_embedder(name), ReadsText | HearsAndReads) for name in parts_of(embedder))
 
 
 def only_reads(embedder: str) -> bool:

@@ -32,6 +32,7 @@ COLUMNS = (
     ("cllr_people", "", "Cllr"),
     ("min_cllr_people", "", "min Cllr"),
     ("abx", "", "speaker found"),
+    ("expression_found", "", "expression\nfound"),
     ("purity", "", "purity"),
     ("clustering_f1", "", "F1"),
     ("classification_change", "", "changes"),
@@ -103,7 +104,7 @@ def _in_column(finding: Finding, metric: str, trials: str) -> bool:
 def _bars(numbers: Sequence[Finding], colours: SeriesColours) -> Iterator[Block]:
     """Draw what has one number for each system and no distribution of its own."""
     figures = []
-    for name in ("abx", "mos_naturalness", "mos_intelligibility"):
+    for name in ("abx", "expression_found", "mos_naturalness", "mos_intelligibility"):
         same = [f for f in numbers if f.metric.name == name]
         bars = [FindingBar("", *_label(f), colours.method(str(f.conditions["anonymizer"]))) for f in same]
         if bars:

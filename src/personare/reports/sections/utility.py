@@ -13,8 +13,8 @@ from personare.reports.sections.choosing import SeriesColours, groups, method_la
 
 WORDS = ("wer", "cer")
 SOUND = (
-    *("f0_spearman", "pitch_correlation", "voicing_error", "ccc", "uar", "pesq", "stoi", "estoi", "visqol"),
-    *("dnsmos", "dnsmos_speech", "dnsmos_background"),
+    *("f0_spearman", "pitch_correlation", "voicing_error", "ccc", "uar", "recall", "pesq", "stoi", "estoi", "visqol"),
+    *("f0_shape", "energy_shape", "dnsmos", "dnsmos_speech", "dnsmos_background"),
 )
 TITLE = "What is left of the speech"
 READING = "Listeners are programs that recognize words, follow pitch, or rate quality; they stand in for people."

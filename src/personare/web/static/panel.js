@@ -2,15 +2,16 @@
 import { ask, el, fill, problem, sentence, say } from "./dom.js";
 import { Sound, listening, player, silence } from "./player.js";
 import { ratings } from "./ratings.js";
-import { abx } from "./abx.js";
+import { abx, expression } from "./abx.js";
 import { clustering } from "./clustering.js";
 
 const main = document.getElementById("main");
-const TESTS = { unified: ratings, mos: ratings, abx, clustering };
+const TESTS = { unified: ratings, mos: ratings, abx, expression, clustering };
 const WORDS = {
   unified: ["You will hear short recordings of people speaking, some of them changed by a program. You rate how well you understand them, how natural they sound, and whether two recordings are of the same speaker.", 30],
   mos: ["You will hear short recordings of people speaking, some of them changed by a program. You rate how well you understand each of them and how natural it sounds.", 15],
   abx: ["You will hear three recordings at a time: X, A and B. X may have been changed by a program. You say whether X is the speaker of A or of B.", 25],
+  expression: ["You will hear three recordings at a time: X is a person speaking, A and B are two versions of the same words by a program, in another voice. You say which of the two is said like X: its mood, its melody, its emphasis.", 25],
   clustering: ["You will hear short recordings and put those of the same speaker together. Some of them were changed by a program.", 240],
 };
 let keys = null;

@@ -6,8 +6,8 @@
 The original sound is used for its words alone: neither its length nor its pauses pass, unless ``timing`` or ``pauses``
 ask for them (and the gender of the voice where ``gender`` is ``same``, and coarse steps of pitch and level where
 ``prosody`` asks).
-A person has one pseudo-speaker in all languages. The neural voice does not speak every language; who speaks another one
-gets a pseudo-speaker of Kokoro for all recordings.
+A person has one pseudo-speaker in all languages. The neural voice does not speak French; who does gets a pseudo-speaker
+of Kokoro for all recordings.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from personare.anonymizers.neural.words.phrases import RATE_HZ, digital_silences
 from personare.anonymizers.neural.words.redaction import checked_kinds, require_model
 from personare.anonymizers.neural.words.transcript import (
     Recognizing,
+    Segment,
     SpokenPhrase,
     passages,
     segments_of,
@@ -45,6 +46,7 @@ from personare.core.progress import part
 from personare.core.spoken import NOTHING_KNOWN, SpeakerEvidence, SpeakerFacts, SpeechNotes, SpokenAudio
 from personare.core.weights import require
 from personare.encoders import swift
+from personare.encoders.recognition import RecognizedWord
 from personare.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -61,12 +63,35 @@ _XVECTOR = "it is a parameter of xvector, which keeps the sounds: write --method
 
 
 @dataclass(frozen=True)
+class Script:
+    """What a pseudo-speaker is given to speak.
+
+    Parameters
+    ----------
+    phrases : words and marks of every phrase, in order.
+    prosody : how each is spoken; none: all alike.
+    slots : when each was spoken, where that matters; none: they follow one another.
+    length_s : seconds of the source, for reports of progress.
+    """
+
+    phrases: tuple[tuple[Segment, ...], ...]
+    prosody: tuple[PhraseProsody, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    length_s: float = 0.0
+
+    @property
+    def languages(self) -> set[str]:
+        """Codes of the languages of its words."""
+        return {segment.language for phrase in self.phrases for segment in phrase if segment.kind == "words"}
+
+
+@dataclass(frozen=True)
 class Cascade(Fingerprinted):
     """Transcribe the speech and re-synthesize it; emotion, accent and laughter are lost (six languages).
 
     Parameters
     ----------
-    voice : ``neural``, our own reader and voice (English; who speaks another language gets a pseudo-speaker of Kokoro);
+    voice : ``neural``, our own reader and voice (all but French; who speaks French gets a pseudo-speaker of Kokoro);
         ``kokoro``, mixed voices of Kokoro, slower; ``piper``, 904 voices, English only.
     language : of the speech: ``auto`` identifies it stretch by stretch, and omits or refuses other languages than
         English, German, French, Spanish, Italian and Portuguese; a code (``en``) overrides that.
@@ -96,6 +121,7 @@ class Cascade(Fingerprinted):
     """
 
     paper: ClassVar[str] = ""
+    NAME: ClassVar[str] = "cascade"
     VERSION: ClassVar[int] = 7
     MODELS: ClassVar[tuple[str, ...]] = tuple(
         dict.fromkeys(
@@ -146,17 +172,17 @@ class Cascade(Fingerprinted):
         object.__setattr__(self, "redact", checked_kinds(self.redact))
         for name in ("sure_from", "refuse_below"):
             if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"cascade: {name} must be 0 to 1, not {getattr(self, name)}")
+                raise ConfigError(f"{self.NAME}: {name} must be 0 to 1, not {getattr(self, name)}")
         if self.weights is not None and str(self.weights) == "shipped":
             object.__setattr__(self, "weights", None)
         object.__setattr__(self, "speaking", self._built_voice())
         object.__setattr__(self, "other_languages", KokoroVoice() if self.voice == "neural" else None)
         if self.redact and self.language not in (AUTO, *SPOKEN):
             raise ConfigError(
-                f"cascade: redact finds {', '.join(self.redact)} in English only, not in '{self.language}'; leave out "
-                "redact or language"
+                f"{self.NAME}: redact finds {', '.join(self.redact)} in English only, not in '{self.language}'; leave "
+                "out redact or language"
             )
-        check_language(self.language, where=f"cascade, voice {self.voice}", spoken=self.spoken)
+        check_language(self.language, where=f"{self.NAME}, voice {self.voice}", spoken=self.spoken)
 
     def _built_voice(self) -> CascadeVoice:
         if self.voice != "neural":
@@ -165,8 +191,8 @@ class Cascade(Fingerprinted):
                 default = {} if name == "parameters" else defaults[name].default
                 if getattr(self, name) != default:
                     raise ConfigError(
-                        f"cascade: {name} is a parameter of the voice neural, not of {self.voice}; leave out {name}, "
-                        "or use voice=neural"
+                        f"{self.NAME}: {name} is a parameter of the voice neural, not of {self.voice}; leave out "
+                        f"{name}, or use voice=neural"
                     )
             return KokoroVoice() if self.voice == "kokoro" else PiperVoice()
         built = generator_of(
@@ -175,7 +201,7 @@ class Cascade(Fingerprinted):
             gender=self.gender,
             rule="any" if self.gender == "any" else "same",
             pool=self.pool,
-            where="cascade",
+            where=self.NAME,
         )
         return NeuralVoice(built, self.f0, self.treble, self.pool, self.weights)
 
@@ -185,7 +211,8 @@ class Cascade(Fingerprinted):
         if self.redact:
             return SPOKEN
         more = () if self.other_languages is None else self.other_languages.languages
-        return tuple(dict.fromkeys((*self.speaking.languages, *more)))
+        spoken = {*self.speaking.languages, *more}
+        return tuple(code for code in LANGUAGES if code in spoken)
 
     @property
     def voice_by_language(self) -> dict[str, str]:
@@ -244,30 +271,61 @@ class Cascade(Fingerprinted):
         silence = Audio(np.zeros_like(audio.samples), audio.rate_hz)
         if not audio.samples.any():
             return SpokenAudio(silence, SpeechNotes())
+        sound = resample(audio, RATE_HZ).samples
+        with part(_RECOGNIZING):
+            script, notes = self.script(audio, speaker=speaker)
+        voice = self._voice_for(speaker, script.languages)
+        is_other = voice is not self._voice_for(speaker) and bool(speaker.languages)
+        notes = replace(notes, other_speaker=is_other)
+        drawn = self._drawn(voice, sound, speaker, rng=rng, rate_hz=audio.rate_hz)
+        with part(1.0 - _RECOGNIZING):
+            back = self.spoken_script(script, drawn, rate_hz=audio.rate_hz, duration_s=audio.duration_s)
+        if not back.any():
+            return SpokenAudio(silence, notes)
+        if self.keeps_timing:
+            back = np.pad(back[: len(audio.samples)], (0, max(0, len(audio.samples) - len(back))))
+        return SpokenAudio(Audio(back, audio.rate_hz), notes)
+
+    def script(self, audio: Audio, *, speaker: SpeakerFacts) -> tuple[Script, SpeechNotes]:
+        """Transcribe one channel: what a pseudo-speaker is to speak, and notes on it; speech may be refused."""
         require(*self.needed_models)
         require_model(checked_kinds(self.redact))
         sound = resample(audio, RATE_HZ).samples
-        with part(_RECOGNIZING):
-            transcript = transcribe(sound, how=self._recognizing, speaker=speaker, method="cascade")
-        usual = self._voice_for(speaker)
-        voice = self._voice_for(speaker, {word.language for one in transcript.spoken for word in one.words})
-        notes = replace(transcript.notes, other_speaker=voice is not usual and bool(speaker.languages))
-        drawn = self._drawn(voice, sound, speaker, rng=rng, rate_hz=audio.rate_hz)
+        transcript = transcribe(sound, how=self._recognizing, speaker=speaker, method=self.NAME)
         placed = _slots(
             [one for one in transcript.spoken if one.words or one.omitted_s],
             digital_silences(audio.samples, audio.rate_hz),
             audio.duration_s,
         )
-        with part(1.0 - _RECOGNIZING):
-            length = round(audio.duration_s * drawn.rate_hz)
-            whole = self._spoken(drawn, placed, sound, length=length) if placed else np.zeros(0, np.float32)
+        spoken = [one for one, _ in placed]
+        in_place = self.timing == "phrases" or self.pauses == "keep"
+        texts = [one.words for one in spoken] if in_place else passages(spoken)
+        redact = checked_kinds(self.redact)
+        phrases = [segments_of(text, unsure=self.unsure, sure_from=self.sure_from, redact=redact) for text in texts]
+        prosody = self._phrase_prosody(sound, spoken, texts, phrases, speaker)
+        slots = tuple(slot for _, slot in placed) if in_place else ()
+        length_s = sum(one.phrase.duration_s for one in spoken)
+        return Script(tuple(map(tuple, phrases)), prosody, slots, length_s), transcript.notes
+
+    def _phrase_prosody(
+        self,
+        sound: Floats,
+        spoken: Sequence[SpokenPhrase],
+        texts: Sequence[Sequence[RecognizedWord]],
+        phrases: Sequence[Sequence[Segment]],  # noqa: ARG002 - symbols count the words that are spoken
+        speaker: SpeakerFacts,  # noqa: ARG002 - symbols depend on the speaker's other recordings
+    ) -> tuple[PhraseProsody, ...]:
+        """How each text is spoken; none: all alike."""
+        if self.prosody != "coarse":
+            return ()
+        return coarse_prosody(sound, spoken, text_words=[len(text) for text in texts])
+
+    def spoken_script(self, script: Script, speaker: DrawnSpeaker, *, rate_hz: int, duration_s: float) -> Floats:
+        """Let a pseudo-speaker speak a script: samples at ``rate_hz``; ``duration_s`` is that of the source."""
+        whole = self._spoken(speaker, script, length=round(duration_s * speaker.rate_hz))
         if not whole.any():
-            return SpokenAudio(silence, notes)
-        back = drawn.at_rate(whole, audio.rate_hz)
-        if self.keeps_timing:
-            back = np.pad(back[: len(audio.samples)], (0, max(0, len(audio.samples) - len(back))))
-        limited = limit_peaks(back, hop=max(1, round(0.01 * audio.rate_hz)))
-        return SpokenAudio(Audio(limited, audio.rate_hz), notes)
+            return np.zeros(0, np.float32)
+        return limit_peaks(speaker.at_rate(whole, rate_hz), hop=max(1, round(0.01 * rate_hz)))
 
     def voice_of(self, audio: Audio, *, rng: np.random.Generator, speaker: SpeakerFacts = NOTHING_KNOWN) -> Hashable:
         """Tell which pseudo-speaker a call with the same arguments would draw, so that people get different ones."""
@@ -286,39 +344,36 @@ class Cascade(Fingerprinted):
     def _drawn(
         self, voice: CascadeVoice, sound: Floats, speaker: SpeakerFacts, *, rng: np.random.Generator, rate_hz: int
     ) -> DrawnSpeaker:
+        speaker = self._described(voice, sound, speaker)
+        return voice.draw(speaker, gender=self._target_gender(speaker), rng=rng, rate_hz=rate_hz)
+
+    def _described(self, voice: CascadeVoice, sound: Floats, speaker: SpeakerFacts) -> SpeakerFacts:
+        """Add what a pseudo-speaker depends on and nobody knows yet: an embedding, the gender."""
         lacks_gender = self.gender in ("same", "cross") and not speaker.gender
-        if lacks_gender or (voice.needs_vector and not speaker.vector):
-            vector, score = self.speaking.describe(sound)
-            speaker = replace(
-                speaker, vector=speaker.vector or vector, gender=speaker.gender or ("f" if score > 0 else "m")
-            )
+        if not lacks_gender and not (voice.needs_vector and not speaker.vector):
+            return speaker
+        vector, score = self.speaking.describe(sound)
+        return replace(speaker, vector=speaker.vector or vector, gender=speaker.gender or ("f" if score > 0 else "m"))
+
+    def _target_gender(self, speaker: SpeakerFacts) -> str | None:
         own = speaker.gender or ""
-        targets = {"any": None, "same": own, "cross": _OPPOSITE.get(own), "f": "f", "m": "m"}
-        return voice.draw(speaker, gender=targets[self.gender], rng=rng, rate_hz=rate_hz)
+        return {"any": None, "same": own, "cross": _OPPOSITE.get(own), "f": "f", "m": "m"}[self.gender]
 
     @property
     def _describes(self) -> bool:
         return self.speaking.needs_vector or self.gender in ("same", "cross")
 
-    def _spoken(
-        self, speaker: DrawnSpeaker, placed: Sequence[tuple[SpokenPhrase, Slot]], sound: Floats, *, length: int
-    ) -> Floats:
-        own_pauses = self.timing == "phrases" or self.pauses == "keep"
-        texts = [one.words for one, _ in placed] if own_pauses else passages([one for one, _ in placed])
-        redact, slots = checked_kinds(self.redact), [slot for _, slot in placed]
-        phrases = [segments_of(text, unsure=self.unsure, sure_from=self.sure_from, redact=redact) for text in texts]
-        prosody: tuple[PhraseProsody, ...] = ()
-        if self.prosody == "coarse":
-            prosody = coarse_prosody(sound, [one for one, _ in placed], text_words=[len(text) for text in texts])
-            speaker = speaker.with_prosody(prosody)
+    def _spoken(self, speaker: DrawnSpeaker, script: Script, *, length: int) -> Floats:
+        if not script.phrases:
+            return np.zeros(0, np.float32)
+        speaker = speaker.with_prosody(script.prosody) if script.prosody else speaker
         if self.timing == "phrases":
-            pieces = spoken_in_slots(speaker, phrases, slots, rate=self.rate)
+            pieces = spoken_in_slots(speaker, script.phrases, script.slots, rate=self.rate)
             whole = laid_out(pieces, length, rate_hz=speaker.rate_hz)
         else:
-            pauses_s = [slot.next_s - slot.end_s for slot in slots] if own_pauses else None
-            length_s = sum(one.phrase.duration_s for one, _ in placed)
-            whole = speaker.speak_freely(phrases, pauses_s, length_s=length_s)
-        if all(one == NEUTRAL for one in prosody):
+            pauses_s = [slot.next_s - slot.end_s for slot in script.slots] if script.slots else None
+            whole = speaker.speak_freely(script.phrases, pauses_s, length_s=script.length_s)
+        if all(one == NEUTRAL for one in script.prosody):
             return whole
         return at_loudness(whole, speaker.rate_hz, lufs=LOUDNESS_LUFS)
 

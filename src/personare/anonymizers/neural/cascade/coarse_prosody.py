@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from personare.anonymizers.neural.cascade.expression import SentenceSymbols
 from personare.anonymizers.neural.words.transcript import SpokenPhrase
 from personare.anonymizers.signal.retiming import stretch
 from personare.core.audio import Audio, resample
@@ -34,10 +35,11 @@ _PIECE_S = 60.0  # a long result is measured in pieces, which bounds the memory
 
 @dataclass(frozen=True)
 class PhraseProsody:
-    """How far a phrase lies above the recording as a whole."""
+    """How far a phrase lies above the recording as a whole, and the symbols that it is rendered with, if any."""
 
     semitones: float = 0.0
     level_db: float = 0.0
+    expression: SentenceSymbols | None = None
 
     @property
     def gain(self) -> float:

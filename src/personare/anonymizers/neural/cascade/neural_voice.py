@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseProsody
+from personare.anonymizers.neural.cascade.expression import SentencePart, changed_bands, sentence_parts, shaped
 from personare.anonymizers.neural.cascade.speaking import as_loud, trimmed
 from personare.anonymizers.neural.words.transcript import Segment, mark_sound
 from personare.anonymizers.neural.xvector.generating import fitted_generator, own_vector, unit
@@ -154,7 +155,7 @@ class NeuralSpeaker:
         prosody = self._prosody(place)
         parts = [
             as_loud(Audio(trimmed(sound, RATE_HZ), RATE_HZ)) if segment.kind == "words" else sound
-            for segment, sound in ((one, self._segment(one, rate, prosody)) for one in segments)
+            for segment, sound in zip(segments, self._segments(segments, rate, prosody), strict=True)
         ]
         return np.concatenate(parts) * np.float32(prosody.gain) if parts else np.zeros(0, np.float32)
 
@@ -168,7 +169,9 @@ class NeuralSpeaker:
             if pauses_s is not None and place:
                 pause_s = max(pauses_s[place - 1], _LEAST_PAUSE_S)
             prosody = self._prosody(place)
-            sound = np.concatenate([self._segment(one, 1.0, prosody) for one in segments])
+            sound = np.concatenate(self._segments(segments, 1.0, prosody))
+            if prosody.expression is not None:
+                sound = as_loud(Audio(sound, RATE_HZ))
             if len(sound):
                 sound = sound if prosody == NEUTRAL else sound * np.float32(prosody.gain)
                 parts += [np.zeros(round(pause_s * RATE_HZ) if parts else 0, np.float32), sound]
@@ -184,36 +187,56 @@ class NeuralSpeaker:
             return add_treble(spoken, rate_hz, rng=self.rng).samples
         return resample(spoken, rate_hz).samples
 
-    def content(self, text: str, *, code: str = ENGLISH) -> Floats:
-        """Read a text: content on the synthesizer's frames; a text without a sound has none."""
+    def content(self, text: str, *, code: str = ENGLISH, duration: float = 1.0) -> Floats:
+        """Read a text, ``duration`` times as long: content on the synthesizer's frames; without a sound, none."""
         spelled = spell(pronounce(text)) if code == ENGLISH else language(code).pronounce(text)
         if not any(symbol.isalpha() for symbol in spelled):
             return np.zeros((0, WIDTH), np.float32)
-        content = self.model.read(symbol_numbers(spelled), language=code, number=self.number, tempo=self.tempo)
+        tempo = self.tempo * duration
+        content = self.model.read(symbol_numbers(spelled), language=code, number=self.number, tempo=tempo)
         return on_frames(content, frame_count(len(content) * CONTENT_STEP))
 
-    def sound(self, content: Floats, *, code: str = ENGLISH, semitones: float = 0.0) -> Floats:
+    def sound(
+        self, content: Floats, *, code: str = ENGLISH, semitones: float = 0.0, part: SentencePart | None = None
+    ) -> Floats:
         """Make sound of content [frames, 288] of a language, silent at both ends; of no content, none."""
         if not len(content):
             return np.zeros(0, np.float32)
         predicted = self.model.predict_prosody(content, self.vector, language=code)
-        target = replace(self.target, median_log2_hz=self.target.median_log2_hz + semitones / 12)
+        target = self.target
+        if part is not None:
+            predicted, semitones = shaped(predicted, part), semitones + part.manner.semitones
+            target = replace(target, range_octaves=target.range_octaves * part.manner.f0_range)
+        target = replace(target, median_log2_hz=target.median_log2_hz + semitones / 12)
         prosody = chosen_prosody(self.choice, None, predicted, source=None, target=target)
-        length = len(content) * STEP
+        label = None if part is None else part.expression.label
         sound = synthesize(
-            self.model, content, prosody, self.vector, length=length, rng=self.rng, is_read=True, language=code
+            self.model,
+            content,
+            prosody,
+            self.vector,
+            length=len(content) * STEP,
+            rng=self.rng,
+            is_read=True,
+            language=code,
+            change=None if label is None else lambda bands: changed_bands(bands, label, prosody.voiced),
         )
         ramp = np.minimum((np.arange(len(sound), dtype=np.float32) + 0.5) / (_FADE_S * RATE_HZ), 1)
         faded: Floats = sound * np.minimum(ramp, ramp[::-1])
         return faded
 
-    def _segment(self, segment: Segment, rate: float, prosody: PhraseProsody) -> Floats:
+    def _segments(self, segments: Sequence[Segment], rate: float, prosody: PhraseProsody) -> list[Floats]:
+        parts = sentence_parts([one.text for one in segments], prosody.expression)
+        return [self._segment(one, rate, prosody, part) for one, part in zip(segments, parts, strict=True)]
+
+    def _segment(self, segment: Segment, rate: float, prosody: PhraseProsody, part: SentencePart | None) -> Floats:
         if segment.kind != "words":
             return mark_sound(segment.kind, RATE_HZ)
-        content = self.content(segment.text, code=segment.language)
+        duration = 1.0 if part is None else part.manner.duration
+        content = self.content(segment.text, code=segment.language, duration=duration)
         if rate != 1.0 and len(content):
             content = retime_rows(content, np.linspace(0, len(content) - 1, max(1, round(len(content) / rate))))
-        return self.sound(content, code=segment.language, semitones=prosody.semitones)
+        return self.sound(content, code=segment.language, semitones=prosody.semitones, part=part)
 
     def _prosody(self, place: int) -> PhraseProsody:
         return self.prosody[place] if self.prosody else NEUTRAL

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from personare.anonymizers.neural.cascade.coarse_prosody import NEUTRAL, PhraseProsody, at_pitch
+from personare.anonymizers.neural.cascade.expression import SentencePart, changed_f0, filtered, sentence_parts
 from personare.anonymizers.neural.words.transcript import Segment, mark_sound
-from personare.core.audio import Audio
+from personare.core.audio import Audio, resample
 from personare.core.loudness import integrated_lufs
 from personare.core.progress import advance
 from personare.core.seeding import Key, rng_for
+from personare.encoders import swift
 from personare.languages import language
-from personare.voices.synthesizer import PhonemeSynthesizer, Synthesizer
+from personare.voices.synthesizer import PhonemeSynthesizer, SpeaksWithF0, Synthesizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,22 +80,48 @@ class PhraseSpeaker:
         """Speak one phrase; ``place`` is its number in the recording."""
         parts = []
         prosody = self.prosody[place] if self.prosody else NEUTRAL
-        for number, segment in enumerate(segments):
+        sentence = sentence_parts([one.text for one in segments], prosody.expression)
+        for number, (segment, part) in enumerate(zip(segments, sentence, strict=True)):
             if segment.kind == "words":
                 rng = rng_for(self.key, "phrase", str(place), str(number))
-                parts.append(self._words(segment, rate, prosody, rng))
+                parts.append(self._words(segment, rate, prosody, part, rng))
             else:
                 parts.append(mark_sound(segment.kind, self.rate_hz))
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
-    def _words(self, segment: Segment, rate: float, prosody: PhraseProsody, rng: np.random.Generator) -> Floats:
-        if isinstance(self.synthesizer, PhonemeSynthesizer):
+    def _words(
+        self,
+        segment: Segment,
+        rate: float,
+        prosody: PhraseProsody,
+        part: SentencePart | None,
+        rng: np.random.Generator,
+    ) -> Floats:
+        if part is not None:
+            audio = self._expressed(segment, rate, part)
+        elif isinstance(self.synthesizer, PhonemeSynthesizer):
             phonemes = language(segment.language).pronounce(segment.text)
             audio = self.synthesizer.speak_phonemes(phonemes, voice=self.voice, rate=rate, rng=rng)
         else:
             audio = self.synthesizer(segment.text, voice=self.voice, rate=rate, rng=rng)
         speech = Audio(_faded(trimmed(audio.samples, audio.rate_hz), audio.rate_hz), audio.rate_hz)
         return as_loud(at_pitch(speech, prosody.semitones, rate_hz=self.rate_hz)) * np.float32(prosody.gain)
+
+    def _expressed(self, segment: Segment, rate: float, part: SentencePart) -> Audio:
+        """Speak words with symbols: F0 and durations inside the network, spectral balance by a filter after it."""
+        assert isinstance(self.synthesizer, SpeaksWithF0), "a method with symbols has a voice whose F0 can be changed"
+        audio = self.synthesizer.speak_with_f0(
+            language(segment.language).pronounce(segment.text),
+            voice=self.voice,
+            rate=rate / part.manner.duration,
+            change=lambda f0_hz: changed_f0(f0_hz, part),
+        )
+        track = resample(audio, swift.RATE_HZ).samples
+        if len(track) < swift.STEP:
+            return audio
+        _, confidence = swift.swift_track(track, lowest_hz=60.0, highest_hz=600.0)
+        step = max(1, round(swift.STEP * audio.rate_hz / swift.RATE_HZ))
+        return filtered(audio, part.expression.label, confidence >= swift.VOICED_FROM, step=step)
 
 
 def spoken_in_slots(

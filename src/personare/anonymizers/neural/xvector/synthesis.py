@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,15 +37,18 @@ def synthesize(
     mask: bool = False,
     is_read: bool = False,
     language: str = "en",
+    change: Callable[[Floats], Floats] | None = None,
 ) -> Floats:
     """Make ``length`` samples at 16 kHz from content on the network's frames [frames, 288].
 
     With ``mask``, from content with less of the speaker in it; ``is_read``: the reader of ``language`` made it.
+    ``change`` is applied to the log-strengths of the bands [fine frames, bands].
     """
     count = len(content)
     content = model.masked(content) if mask else content
     logs = model.log_bands(content, features(track, count), vector, is_read=is_read, language=language)
     logs = logs.reshape(-1, bands.BANDS)
+    logs = logs if change is None else change(logs)
     logs[:, bands.HARMONIC_BANDS :] -= _pause_attenuation(track.energy_db[: len(logs)])[:, None]
     harmonic = bands.pulses(track.f0_hz[: count * PAIR], phase=float(rng.random()))
     noise = rng.standard_normal(len(harmonic), dtype=np.float32)
