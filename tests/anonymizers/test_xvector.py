@@ -70,7 +70,8 @@ def test_content_has_mean_0_and_spread_1() -> None:
 def test_the_shipped_voice_fits_its_card_and_its_limit() -> None:
     folder = resources.files("personare.anonymizers.neural.xvector") / "shipped"
     sizes = {part.name: len(part.read_bytes()) for part in folder.iterdir() if part.name != "__pycache__"}
-    assert sum(sizes.values()) <= 25_000_000
+    assert sum(size for name, size in sizes.items() if not name.startswith("languages_")) <= 25_000_000
+    assert sum(sizes.values()) <= 35_000_000, "with four more languages"
     weights = open_weights("shipped")
     card = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
     assert {"speechocean762", "librispeech-mini"} <= set(card["data"]["sources"])

@@ -160,6 +160,11 @@ def test_a_batch_is_its_stimuli_one_by_one(name: str, made: Callable[[str], List
     assert list(one.observe(batch[::-1])) == list(one.observe(batch))[::-1]
 
 
+def with_pause(sound: Audio, pause_s: float) -> Audio:
+    middle, pause = len(sound.samples) // 2, np.zeros(round(pause_s * sound.rate_hz), np.float32)
+    return Audio(np.concatenate([sound.samples[:middle], pause, sound.samples[middle:]]), sound.rate_hz)
+
+
 def corpus(folder: Path) -> tuple[list[UtterancePair], SummaryContext]:
     """Three speakers of two utterances; files of two channels, of which the mean is observed."""
     import soundfile
@@ -169,6 +174,7 @@ def corpus(folder: Path) -> tuple[list[UtterancePair], SummaryContext]:
         for u in range(2):
             name = f"s{s}-{u}"
             sound = hum(10 * s + u, duration_s=1.2 + 0.05 * u, f0_hz=110.0 + 20 * s)
+            sound = with_pause(sound, 0.3 + 0.05 * (2 * s + u))
             swing = Audio(sound.samples * np.linspace(0.5, 1.0, len(sound.samples), dtype=np.float32), 16_000)
             soundfile.write(folder / f"{name}.wav", np.stack([sound.samples, swing.samples], axis=1), 16_000)
             write(folder / f"{name}-a.wav", noisy(sound, s))

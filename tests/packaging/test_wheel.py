@@ -113,6 +113,8 @@ WEIGHTS = {  # least size in kilobytes: a pointer to a file of somebody else's s
     **{f"anonymizers/neural/xvector/shipped/{name}.npz": 10 for name in ("treble", "voices")},
     **{f"codecs/usc/shipped/{name}.onnx": 50 for name in ("acoustic", "decoder", "semantic")},
     "codecs/usc/shipped/tables.npz": 10,
+    "encoders/expression/shipped/labels.npz": 10,
+    "listeners/fitted/emotion.npz": 10,
 }
 MACHINE = re.compile(rb"/(?:home|root|work|Users)/[a-z]")
 

@@ -14,6 +14,7 @@ from personare.pseudospeakers import PSEUDOSPEAKERS
 FAMILIES = (ANONYMIZERS, PSEUDOSPEAKERS, EMBEDDERS, SCORERS, LISTENERS)
 OWN = {
     "cascade",
+    "expressive",
     "chain",
     "cosine",
     "faithfulness",

@@ -113,10 +113,13 @@ class TestUsualSet:
         gone = {"wespeaker", "swift-f0"}
         monkeypatch.setattr(attack_sets, "missing", lambda *names: [n for n in names if n in gone])
         chosen = attack_sets.strongest_set(attacked=15, learnt_from=40)
-        assert chosen.attackers["informed"].embedder == "ecapa+ge2e+wakehubert+energy+rhythm+spectrum"
+        assert chosen.attackers["informed"].embedder == "ecapa+ge2e+wakehubert+energy+rhythm+durations+spectrum"
         assert chosen.attackers["ignorant"].embedder == "ecapa" and chosen.attackers["informed"].folds == 0
         said = " ".join(chosen.notes)
-        assert "wespeaker, f0; personare models fetch wespeaker swift-f0. Voices are compared by ecapa" in said
+        assert (
+            "wespeaker, f0, phrases, symbols; personare models fetch wespeaker swift-f0. Voices are compared by ecapa"
+            in said
+        )
         assert "15 people are too few" in said
 
     @pytest.mark.parametrize(("learnt_from", "scorer"), [(7, "plda"), (8, "chosen"), (0, "chosen")])

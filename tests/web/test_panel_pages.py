@@ -13,7 +13,7 @@ from personare.panels.folder import PanelFolder
 from personare.panels.store import AnswerStore
 from web.servers import Server, fine, page_of, started
 
-TRIALS = {"unified": 1, "mos": 3, "abx": 1, "clustering": 1}
+TRIALS = {"unified": 1, "mos": 3, "abx": 1, "clustering": 1, "expression": 1}
 
 
 def invited(panel: PanelFolder, server: Server) -> str:
@@ -110,7 +110,7 @@ SESSIONS = [  # a whole session takes its time: sounds are played; the others ar
 @pytest.mark.parametrize(("test", "width", "dark"), SESSIONS)
 def test_a_whole_session(opened: Any, tmp_path: Path, test: Test, width: int, dark: bool) -> None:
     panel = write_test_panel(tmp_path, test, sessions=1, seconds=0.25, trials=TRIALS[test])
-    act = {"unified": rate, "mos": rate, "abx": choose, "clustering": cluster}[test]
+    act = {"unified": rate, "mos": rate, "abx": choose, "clustering": cluster, "expression": choose}[test]
     name = f"{test}-{width}-{'dark' if dark else 'light'}"
     total = len(panel.sessions[1])
     with (

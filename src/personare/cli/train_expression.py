@@ -27,7 +27,7 @@ def expression(
 
     Examples:
 
-        personare train expression --corpus acted/ --corpus read/ --part train --out labels
+        personare train expression --corpus acted/ --corpus read/ --out labels
     """
     from personare.core.config import load_yaml
     from personare.core.errors import OutputError

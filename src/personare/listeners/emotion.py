@@ -202,7 +202,8 @@ class EmotionJudge(Listener):
             }
             failed = context.total - len(judged.utterances)
             if not kept:
-                yield Finding(card("uar"), no_estimate(), about, failed=context.total)
+                for name in ("uar", "recall"):
+                    yield Finding(card(name), no_estimate(), about, failed=context.total)
                 continue
             found = decide(judged, side)
             heard = [found[i] for i in kept]

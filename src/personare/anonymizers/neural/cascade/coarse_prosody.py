@@ -67,7 +67,7 @@ def prosody_steps(
     >>> steps = prosody_steps([(100.0, -20.0), (100.0, -20.0), (113.0, -15.0)], phrase_words=[4, 4, 4],
     ...                       text_words=[4, 4, 4])
     >>> steps[0] == steps[1] == NEUTRAL, steps[2]
-    (True, PhraseProsody(semitones=2.0, level_db=4.0))
+    (True, PhraseProsody(semitones=2.0, level_db=4.0, expression=None))
     """
     f0_hz, lufs = np.array(measured, np.float64).reshape(-1, 2).T
     above = np.stack([_above_median(12 * np.log2(f0_hz)), _above_median(lufs)], axis=1)
